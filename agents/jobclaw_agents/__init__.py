@@ -1,0 +1,1 @@
+"""The agents shipped with jobclaw; each one is a plugin of the core."""

@@ -1,0 +1,1 @@
+"""bus of jobclaw."""

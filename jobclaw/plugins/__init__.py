@@ -1,0 +1,1 @@
+"""plugins of jobclaw."""

@@ -1,0 +1,1 @@
+"""router/steps of jobclaw."""

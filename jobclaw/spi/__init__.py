@@ -1,0 +1,63 @@
+"""The public surface for plugins, and the ports that the core's parts meet at.
+
+`from jobclaw.spi import Agent, AgentIntro, AgentRequest, Markdown, hookimpl` is all that an
+agent needs.
+"""
+
+from jobclaw.model import Button, Buttons, File, Image, Markdown, Progress, ReplyPart
+from jobclaw.spi.agent import (
+    Agent,
+    AgentIntro,
+    AgentRequest,
+    Memory,
+    PastTurn,
+    Profile,
+    Say,
+    SessionView,
+    Tools,
+)
+from jobclaw.spi.channel import (
+    Accepted,
+    Capabilities,
+    ChannelAdapter,
+    ChannelHealth,
+    CommandInfo,
+    Sink,
+)
+from jobclaw.spi.clock import Clock
+from jobclaw.spi.gate import IdentityGate
+from jobclaw.spi.hooks import ChannelPlugin, Command, hookimpl
+from jobclaw.spi.llm import LlmClient, LlmMessage, LlmReply
+
+__all__ = [
+    "Accepted",
+    "Agent",
+    "AgentIntro",
+    "AgentRequest",
+    "Button",
+    "Buttons",
+    "Capabilities",
+    "ChannelAdapter",
+    "ChannelHealth",
+    "ChannelPlugin",
+    "Clock",
+    "Command",
+    "CommandInfo",
+    "File",
+    "IdentityGate",
+    "Image",
+    "LlmClient",
+    "LlmMessage",
+    "LlmReply",
+    "Markdown",
+    "Memory",
+    "PastTurn",
+    "Profile",
+    "Progress",
+    "ReplyPart",
+    "Say",
+    "SessionView",
+    "Sink",
+    "Tools",
+    "hookimpl",
+]
