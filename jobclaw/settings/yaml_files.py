@@ -20,7 +20,7 @@ _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _StrictLoader(_BASE):
-    """A safe loader that refuses duplicate keys; `construct_mapping` is PyYAML's name for it."""
+    """A safe loader that refuses duplicate keys."""
 
     def construct_mapping(  # the signature is PyYAML's
         self,
