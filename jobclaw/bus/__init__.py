@@ -1,1 +1,1 @@
-"""bus of jobclaw."""
+"""The way in, the way out, and the events between: inbox, ordered lanes, outbox, event bus."""

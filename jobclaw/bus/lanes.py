@@ -1,0 +1,220 @@
+"""One ordered lane per conversation.
+
+Messages of a lane are handled strictly in order, one at a time; lanes run in parallel up to a
+limit. A lane's worker is a task that lives while there is something to do and ends when there
+is not, so idle conversations cost nothing. Rows wait in memory up to `QUEUED_IN_MEMORY` over
+all lanes; beyond that, and after a restart, a lane is *behind*: its worker reads the next rows
+from the journal, in order, so memory does not grow with the backlog.
+
+`/stop` and `/reset` do not wait in the lane: when one arrives, the running turn of the same
+session is cancelled, and what that session sent before it and still waits is recorded as
+superseded. A turn is cancelled only while it is in the handler; once its commit is under way it
+counts as handled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from jobclaw.errors import StorageError
+from jobclaw.model import InboundMessage, lane_key, session_key
+from jobclaw.spi.store import Handled, InboxRow, Journal, OutboxRow
+
+_log = logging.getLogger(__name__)
+QUEUED_IN_MEMORY = 10_000
+REFILL = 50
+MAX_FAILURES = 5
+
+
+class TurnRunner(Protocol):
+    """What a lane does with a message; the router, seen from here."""
+
+    async def handle(self, row: InboxRow) -> Handled:
+        """Decide and run one message."""
+        ...
+
+    def superseded(self, row: InboxRow) -> Handled:
+        """The record of a message that a later one made void."""
+        ...
+
+    def dead(self, row: InboxRow) -> Handled:
+        """The record of a message that failed too often, with an apology."""
+        ...
+
+    def interrupts(self, message: InboundMessage) -> bool:
+        """Whether a message acts on the running turn at once."""
+        ...
+
+
+@dataclass
+class _Lane:
+    """The state of one conversation while it has work."""
+
+    rows: deque[InboxRow] = field(default_factory=deque[InboxRow])
+    taken: int = 0
+    behind: bool = False
+    running: InboxRow | None = None
+    cancelled: bool = False
+    void_before: dict[str, int] = field(default_factory=dict[str, int])
+    worker: asyncio.Task[None] | None = None
+
+
+def _uncancel() -> None:
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()
+
+
+class Lanes:
+    """Runs every accepted message through the runner, in order per conversation."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        runner: TurnRunner,
+        committed: Callable[[Handled, tuple[OutboxRow, ...]], None],
+        *,
+        max_parallel: int = 64,
+    ) -> None:
+        self._journal = journal
+        self._runner = runner
+        self._committed = committed
+        self._slots = asyncio.Semaphore(max_parallel)
+        self._lanes: dict[str, _Lane] = {}
+        self._queued = 0
+        self._closing = False
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+
+    def recover(self) -> None:
+        """Take up what an earlier process accepted and did not finish."""
+        for key in self._journal.ready_lanes():
+            lane = self._lane(key)
+            lane.behind = True
+            self._start(key, lane)
+
+    def offer(self, row: InboxRow) -> None:
+        """Queue a message that has just been accepted."""
+        key = lane_key(row.message)
+        lane = self._lane(key)
+        if lane.behind or self._queued >= QUEUED_IN_MEMORY:
+            lane.behind = True
+        else:
+            lane.rows.append(row)
+            self._queued += 1
+        if self._runner.interrupts(row.message):
+            self._interrupt(lane, row)
+        self._start(key, lane)
+
+    async def idle(self) -> None:
+        """Return when no lane has anything to do."""
+        await self._quiet.wait()
+
+    async def drain(self, grace_s: float) -> bool:
+        """Finish running turns, start no other; False if `grace_s` was not enough.
+
+        What is left stays in the journal and is taken up by the next start.
+        """
+        self._closing = True
+        workers = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
+        if not workers:
+            return True
+        _, pending = await asyncio.wait(workers, timeout=grace_s)
+        for worker in pending:
+            worker.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+        return not pending
+
+    def _lane(self, key: str) -> _Lane:
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = _Lane()
+            self._quiet.clear()
+        return lane
+
+    def _start(self, key: str, lane: _Lane) -> None:
+        if lane.worker is None and not self._closing:
+            lane.worker = asyncio.create_task(self._work(key, lane))
+
+    def _interrupt(self, lane: _Lane, by: InboxRow) -> None:
+        session = session_key(by.message)
+        lane.void_before[session] = by.seq
+        running = lane.running
+        if running is not None and lane.worker and session_key(running.message) == session:
+            lane.cancelled = True
+            lane.worker.cancel()
+
+    async def _work(self, key: str, lane: _Lane) -> None:
+        try:
+            while not self._closing and (row := self._next(key, lane)) is not None:
+                async with self._slots:
+                    await self._run(lane, row)
+        except StorageError:
+            _log.exception("lane %s stopped: the store failed; a restart takes it up", key)
+        finally:
+            lane.worker = None
+            self._queued -= len(lane.rows)
+            del self._lanes[key]
+            if not self._lanes:
+                self._quiet.set()
+
+    def _next(self, key: str, lane: _Lane) -> InboxRow | None:
+        if not lane.rows and lane.behind:
+            rows = self._journal.ready(key, lane.taken, REFILL)
+            lane.behind = len(rows) == REFILL
+            lane.rows.extend(rows)
+            self._queued += len(rows)
+            for row in rows:
+                if self._runner.interrupts(row.message):
+                    lane.void_before[session_key(row.message)] = row.seq
+        if not lane.rows:
+            return None
+        self._queued -= 1
+        row = lane.rows.popleft()
+        lane.taken = row.seq
+        return row
+
+    async def _run(self, lane: _Lane, row: InboxRow) -> None:
+        void_before = lane.void_before.get(session_key(row.message), 0)
+        if row.seq < void_before:
+            handled = self._runner.superseded(row)
+        else:
+            handled = await self._attempt(lane, row)
+        rows = await self._journal.commit(handled)
+        self._committed(handled, rows)
+
+    async def _attempt(self, lane: _Lane, row: InboxRow) -> Handled:
+        while True:
+            attempts = await self._journal.claim(row.seq)
+            if attempts > MAX_FAILURES:
+                return self._runner.dead(row)
+            try:
+                handled = await self._turn(lane, row)
+            except StorageError:
+                raise
+            except Exception:  # noqa: BLE001 - counted as failed, retried, and buried at last
+                _log.exception("message %s failed (attempt %d)", row.message.id, attempts)
+                continue
+            return self._runner.superseded(row) if handled is None else handled
+
+    async def _turn(self, lane: _Lane, row: InboxRow) -> Handled | None:
+        """Run the handler; None when the turn was cancelled, even if an agent swallowed that."""
+        lane.running, lane.cancelled = row, False
+        try:
+            handled = await self._runner.handle(row)
+        except asyncio.CancelledError:
+            if not lane.cancelled:
+                raise
+            handled = None
+        finally:
+            lane.running = None
+        if lane.cancelled:
+            lane.cancelled = False
+            _uncancel()
+            return None
+        return handled
