@@ -1,0 +1,167 @@
+"""Every sentence that the code names exists in both languages, fits, and is used.
+
+Reads the sources, so a misspelt id turns red here and not in front of a user.
+"""
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po
+
+ROOT = Path(__file__).resolve().parents[3]
+CORE = ROOT / "jobclaw" / "texts" / "locales"
+TEXT_ID = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9-]+)+")
+FILE_NAME = re.compile(r".*\.(yaml|po|mo|py|db|json|log)")
+# Ids that code puts together from a prefix and a value, and those that agents' catalogues give.
+COMPOSED = ("intro.",)
+
+
+class Use(NamedTuple):
+    """One place that names a sentence; `values` is None where they are not spelt out."""
+
+    file: Path
+    line: int
+    text_id: str
+    values: frozenset[str] | None
+
+
+def _sources() -> list[Path]:
+    roots = [ROOT / "jobclaw", ROOT / "channels", ROOT / "agents"]
+    return sorted(file for root in roots for file in root.rglob("*.py"))
+
+
+def _folders() -> list[Path]:
+    roots = [ROOT / "jobclaw", ROOT / "channels", ROOT / "agents"]
+    return sorted({file.parent for root in roots for file in root.rglob("*.po")})
+
+
+def _name(call: ast.Call) -> str:
+    target = call.func
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _is_id(node: ast.expr | None) -> bool:
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and TEXT_ID.fullmatch(node.value) is not None
+    )
+
+
+def _named_values(call: ast.Call) -> frozenset[str] | None:
+    names = [keyword.arg for keyword in call.keywords]
+    return None if None in names else frozenset(name for name in names if name)
+
+
+def _uses_in(file: Path) -> Iterator[Use]:
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if not isinstance(node, ast.Call):
+            continue
+        name = _name(node)
+        if name in {"say", "_say"} or name.endswith("Error"):
+            for argument in node.args[:2]:
+                if isinstance(argument, ast.Constant) and _is_id(argument):
+                    yield Use(file, node.lineno, str(argument.value), _named_values(node))
+        for keyword in node.keywords:
+            if keyword.arg == "text_id" and isinstance(keyword.value, ast.Constant):
+                yield Use(file, node.lineno, str(keyword.value.value), None)
+
+
+def _literals() -> set[str]:
+    found: set[str] = set()
+    for file in _sources():
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+    return found
+
+
+def _read(file: Path) -> Catalog:
+    with file.open("rb") as text:
+        return read_po(text, abort_invalid=True)
+
+
+def _sentences(folder: Path, locale: str) -> dict[str, tuple[str, ...]]:
+    """Id → its sentence, or its plural forms."""
+    found: dict[str, tuple[str, ...]] = {}
+    for file in sorted(folder.glob("*.po")):
+        if f".{file.stem}".endswith(f".{locale}"):
+            for message in _read(file):
+                forms = message.string if message.pluralizable else (message.string,)
+                key = message.id[0] if isinstance(message.id, tuple | list) else message.id
+                if key:
+                    assert key not in found, f"{file.name}: {key} stands twice"
+                    found[key] = tuple(str(form) for form in forms or ())
+    return found
+
+
+def _placeholders(forms: tuple[str, ...]) -> frozenset[str]:
+    parsed = [part for form in forms for part in string.Formatter().parse(form)]
+    return frozenset(name for _, name, _, _ in parsed if name is not None)
+
+
+USES = [use for file in _sources() for use in _uses_in(file) if not FILE_NAME.fullmatch(use[2])]
+
+
+@pytest.mark.parametrize("folder", _folders(), ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_both_languages_have_the_same_sentences(folder: Path):
+    chinese, english = _sentences(folder, "zh"), _sentences(folder, "en")
+    assert sorted(chinese) == sorted(english)
+    assert {key: _placeholders(forms) for key, forms in chinese.items()} == {
+        key: _placeholders(forms) for key, forms in english.items()
+    }
+
+
+@pytest.mark.parametrize("folder", _folders(), ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_every_catalogue_is_valid(folder: Path):
+    for file in sorted(folder.glob("*.po")):
+        assert re.fullmatch(r"([a-z0-9-]+\.)?(zh|en)\.po", file.name), file
+        catalogue = _read(file)
+        assert not list(catalogue.check()), file
+        for message in catalogue:
+            if not message.id:
+                continue
+            assert all(message.string or ()), f"{file}: {message.id} has no sentence"
+            assert not message.fuzzy, f"{file}: {message.id} is fuzzy"
+        names = {
+            name for forms in _sentences(folder, "zh").values() for name in _placeholders(forms)
+        }
+        assert all(name.isidentifier() for name in names), file
+
+
+def _known_for(file: Path) -> dict[str, tuple[str, ...]]:
+    """The sentences a source may name: its own package's, then the core's."""
+    known = _sentences(CORE, "zh")
+    for folder in _folders():
+        if folder != CORE and folder.parent in file.parents:
+            known |= _sentences(folder, "zh")
+    return known
+
+
+@pytest.mark.parametrize(
+    "file", sorted({use.file for use in USES}), ids=lambda file: str(file.relative_to(ROOT))
+)
+def test_every_named_sentence_exists_and_gets_its_values(file: Path):
+    known = _known_for(file)
+    for use in USES:
+        if use.file != file:
+            continue
+        place = f"{file.relative_to(ROOT)}:{use.line}"
+        assert use.text_id in known, f"{place}: no sentence {use.text_id}"
+        if use.values is not None:
+            lacking = _placeholders(known[use.text_id]) - use.values
+            assert not lacking, f"{place}: {use.text_id} needs {sorted(lacking)}"
+
+
+@pytest.mark.parametrize("folder", _folders(), ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_no_sentence_is_left_over(folder: Path):
+    unused = set(_sentences(folder, "zh")) - _literals()
+    assert not sorted(key for key in unused if not key.startswith(COMPOSED))
