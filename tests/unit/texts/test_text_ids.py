@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[3]
 CORE = ROOT / "jobclaw" / "texts" / "locales"
 TEXT_ID = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9-]+)+")
 FILE_NAME = re.compile(r".*\.(yaml|po|mo|py|db|json|log)")
+# Functions that are given a text id, errors apart.
+NAMING = frozenset({"say", "_say", "refuse", "_refuse", "problem", "_problem"})
 # Ids that code puts together from a prefix and a value, and those that agents' catalogues give.
 COMPOSED = ("intro.",)
 
@@ -66,10 +68,11 @@ def _uses_in(file: Path) -> Iterator[Use]:
         if not isinstance(node, ast.Call):
             continue
         name = _name(node)
-        if name in {"say", "_say"} or name.endswith("Error"):
+        if name in NAMING or name.endswith("Error"):
             for argument in node.args[:2]:
                 if isinstance(argument, ast.Constant) and _is_id(argument):
-                    yield Use(file, node.lineno, str(argument.value), _named_values(node))
+                    values = None if "refuse" in name else _named_values(node)
+                    yield Use(file, node.lineno, str(argument.value), values)
         for keyword in node.keywords:
             if keyword.arg == "text_id" and isinstance(keyword.value, ast.Constant):
                 yield Use(file, node.lineno, str(keyword.value.value), None)
