@@ -53,6 +53,7 @@ from jobclaw.model.session import (
     User,
     may_use,
 )
+from jobclaw.model.turn import CommandCall, CommandKind, Turn
 
 __all__ = [
     "HISTORY_LIMIT",
@@ -63,6 +64,8 @@ __all__ = [
     "Button",
     "Buttons",
     "Classification",
+    "CommandCall",
+    "CommandKind",
     "Conversation",
     "DeliveryError",
     "DeliveryReceipt",
@@ -94,6 +97,7 @@ __all__ = [
     "Step",
     "Tier",
     "TierTrace",
+    "Turn",
     "User",
     "Value",
     "chat_key",

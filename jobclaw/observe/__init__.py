@@ -1,1 +1,1 @@
-"""observe of jobclaw."""
+"""Makes the daemon's doings visible: the explanation of a decision."""

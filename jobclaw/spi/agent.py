@@ -63,8 +63,15 @@ class Profile(Protocol):
 class SessionView(Protocol):
     """The session of the request, as the agent may touch it."""
 
-    id: str
-    memory: Memory
+    @property
+    def id(self) -> str:
+        """The session key."""
+        ...
+
+    @property
+    def memory(self) -> Memory:
+        """What this agent keeps for this session."""
+        ...
 
     def release(self) -> None:
         """Unbind the session from this agent when the turn is over."""

@@ -1,1 +1,1 @@
-"""router/steps of jobclaw."""
+"""The seven steps of the router, one file each; none knows another."""

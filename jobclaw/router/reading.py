@@ -1,0 +1,191 @@
+"""Makes a turn of a message: who wrote, in which session, which command or button it is.
+
+Roles and profiles are read for every message and never kept in the session.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import msgspec
+
+from jobclaw.model import (
+    ROLES,
+    BindingView,
+    CommandCall,
+    InboundMessage,
+    Locale,
+    Offer,
+    Role,
+    Session,
+    Turn,
+    User,
+    may_use,
+    session_key,
+)
+from jobclaw.registry.agents import AgentRegistry
+from jobclaw.registry.commands import CommandTable
+from jobclaw.router.command_line import CommandToken, fold, read_command
+from jobclaw.router.language import bare, locale_of
+from jobclaw.router.policy import Policy
+from jobclaw.spi.store import Store
+
+NUMBER_DIGITS = 2
+HUMAN_WORD = "转人工"
+
+
+class RoleSource(Protocol):
+    """The roles that the deployment's file gives to channel identities."""
+
+    def role_of(self, channel: str, account: str, sender: str) -> Role | None:
+        """The role written for an identity, None if there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Identities:
+    """What is asked about a sender beyond the store."""
+
+    roles: RoleSource
+    trusted_roles: Callable[[str], bool]
+    bot_names: Callable[[str, str], frozenset[str]]
+
+
+class Reader:
+    """Turns messages into turns."""
+
+    def __init__(
+        self,
+        store: Store,
+        agents: AgentRegistry,
+        commands: CommandTable,
+        identities: Identities,
+        policy: Policy,
+    ) -> None:
+        self._store = store
+        self._agents = agents
+        self._commands = commands
+        self._identities = identities
+        self._policy = policy
+
+    async def read(self, message: InboundMessage, at: datetime) -> tuple[Turn, User]:
+        """The turn of a message and its user as stored, created on first sight."""
+        sender = message.sender
+        user = self._store.user_by_identity(message.channel, message.account, sender.id)
+        if user is None:
+            user = await self._store.create_user(
+                message.channel, message.account, sender.id, sender.name
+            )
+        return self.turn(message, user, at), user
+
+    def locale(self, message: InboundMessage) -> Locale:
+        """The language to answer a message in that never became a turn."""
+        sender = message.sender.id
+        user = self._store.user_by_identity(message.channel, message.account, sender)
+        return self._policy.locale if user is None else user.locale or self._policy.locale
+
+    def turn(self, message: InboundMessage, user: User, at: datetime) -> Turn:
+        """The turn of a message whose user is known; changes nothing."""
+        session = self._store.read(session_key(message), user.id)
+        pressed = _pressed(message, session)
+        text = message.text if pressed is None else pressed.say or pressed.label
+        locale = locale_of(user, "" if pressed else text, self._policy.locale)
+        if user.locale != locale:
+            user = msgspec.structs.replace(user, locale=locale)
+        seen = None
+        if session.bound_agent:
+            seen = BindingView(
+                agent=session.bound_agent,
+                bound_at=session.bound_at,
+                expires_at=session.expires_at,
+            )
+        return Turn(
+            message=message,
+            text=text,
+            at=at,
+            user=user,
+            role=self._role(message, user, at),
+            locale=locale,
+            session=session,
+            command=self.command_of(message) if pressed is None else None,
+            pressed=pressed,
+            seen=seen,
+        )
+
+    def _role(self, message: InboundMessage, user: User, at: datetime) -> Role:
+        claimed = message.sender.claimed_role
+        if claimed in ROLES and self._identities.trusted_roles(message.channel):
+            return ROLES[ROLES.index(claimed)]
+        expired = user.role_until is not None and at >= user.role_until
+        stored: Role = "free" if expired else user.role
+        written = self._identities.roles.role_of(
+            message.channel, message.account, message.sender.id
+        )
+        return stored if written is None or may_use(stored, written) else written
+
+    def command_of(self, message: InboundMessage) -> CommandCall | None:
+        """The command that a message is, if it is one; None for plain text."""
+        native = message.command
+        if native is not None:
+            token = CommandToken(prefix="/", name=native.name, bot="", args=native.args or None)
+            return self._resolve(token, message)
+        if bare(message.text) == HUMAN_WORD:
+            return CommandCall(name="human", kind="system", target="human")
+        token = read_command(message.text)
+        return None if token is None else self._resolve(token, message)
+
+    def _resolve(self, token: CommandToken, message: InboundMessage) -> CommandCall | None:
+        name, args = token.name, token.args
+        if token.prefix == "@":
+            known = not token.bot and self._agents.get(name) is not None
+            return (
+                CommandCall(name=name, kind="switch", target=name, args=args) if known else None
+            )
+        if not name:
+            return CommandCall(name="", kind="blank")
+        own = self._identities.bot_names(message.channel, message.account)
+        if token.bot and own and token.bot not in own:
+            return CommandCall(name=name, kind="foreign")
+        spec = self._commands.get(name)
+        if name == "agent" and args is not None:
+            return _named(args)
+        if spec is not None:
+            target = spec.intent or spec.agent or spec.name
+            return CommandCall(name=spec.name, kind=spec.kind, target=target, args=args)
+        if self._agents.get(name) is not None:
+            return CommandCall(name=name, kind="switch", target=name, args=args)
+        near = self._commands.near(name)
+        return CommandCall(name=name, kind="hint", target=near) if near else None
+
+
+def _named(args: str) -> CommandCall:
+    """`/agent NAME [text]`."""
+    name, *rest = args.split(maxsplit=1)
+    target = fold(name).lstrip("/@")
+    return CommandCall(
+        name="agent", kind="switch", target=target, args=rest[0] if rest else None
+    )
+
+
+def _pressed(message: InboundMessage, session: Session) -> Offer | None:
+    """The offered button that a message presses, by id, number or label."""
+    offers = session.offers
+    if not offers:
+        return Offer(id=message.action, label=message.text) if message.action else None
+    if message.action:
+        for offer in offers:
+            if offer.id == message.action:
+                return offer
+        return Offer(id=message.action, label=message.text)
+    text = bare(message.text)
+    if len(text) <= NUMBER_DIGITS and text.isdecimal():
+        number = int(unicodedata.normalize("NFKC", text))
+        return offers[number - 1] if 1 <= number <= len(offers) else None
+    for offer in offers:
+        if text and text == bare(offer.label):
+            return offer
+    return None

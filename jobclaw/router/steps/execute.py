@@ -1,0 +1,182 @@
+"""Step 7: bind, run the agent within its deadline, and gather what it says and changes."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+
+from jobclaw.model import (
+    InboundMessage,
+    Markdown,
+    OutboundMessage,
+    Outcome,
+    ReplyPart,
+    Session,
+    Turn,
+    User,
+)
+from jobclaw.registry.agents import AgentEntry, AgentRegistry
+from jobclaw.router.agent_run import AgentFault, run_agent
+from jobclaw.router.binding import bound, remembered, unbound
+from jobclaw.router.draft import Draft
+from jobclaw.router.permission import obstacle
+from jobclaw.router.policy import Policy
+from jobclaw.router.voice import Voice
+from jobclaw.router.workbench import TurnMemory, TurnProfile, TurnSession
+from jobclaw.spi.agent import AgentRequest, Tools
+from jobclaw.spi.store import MemoryWrite, Store
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An agent that failed in a turn, for the operator."""
+
+    error_id: str
+    agent: str
+    message: str
+    reason: str
+    trace: str
+
+
+@dataclass(frozen=True)
+class Watchers:
+    """Who sees a turn while it runs: the growing answer where it is shown, and a failure."""
+
+    streams: Callable[[InboundMessage], bool]
+    preview: Callable[[OutboundMessage], None]
+    failed: Callable[[Fault], None]
+
+
+@dataclass(frozen=True)
+class Executed:
+    """The turn after its agent: session and user as they are to be stored."""
+
+    turn: Turn
+    agent: str
+    outcome: Outcome
+    memory: tuple[MemoryWrite, ...] = ()
+
+
+class ExecuteStep:
+    """Runs the chosen agent; a failing one gives a neutral sentence with an error id."""
+
+    def __init__(
+        self,
+        agents: AgentRegistry,
+        store: Store,
+        voice: Voice,
+        policy: Policy,
+        watchers: Watchers,
+    ) -> None:
+        self._agents = agents
+        self._store = store
+        self._voice = voice
+        self._policy = policy
+        self._watchers = watchers
+
+    async def run(self, turn: Turn, agent_id: str, draft: Draft) -> Executed:
+        """Bind and run; what is said goes into the draft."""
+        entry = self._agents.get(agent_id)
+        if entry is None or obstacle(entry, turn.role) is not None:
+            draft.add(Markdown(self._voice.say(turn, "refused.unavailable", agent=agent_id)))
+            return Executed(turn, agent_id, "refused")
+        turn = self._bound(turn, entry)
+        memory = TurnMemory(self._store, turn.session.key, entry.id)
+        session = TurnSession(self._store, turn.session.key, memory)
+        profile = TurnProfile(turn.user)
+        draft.lead(turn.notices)
+        draft.speak(entry.id)
+        fault = await self._run(entry, self._request(turn, entry, session, profile), draft)
+        if fault is not None:
+            return self._failed(turn, entry, fault, draft)
+        turn = msgspec.structs.replace(
+            turn, session=self._left(turn, session), user=_user(turn, profile)
+        )
+        return Executed(turn, entry.id, "answered", memory.writes())
+
+    async def _run(
+        self, entry: AgentEntry, request: AgentRequest, draft: Draft
+    ) -> AgentFault | None:
+        take: Callable[[ReplyPart], object] = draft.add
+        if self._watchers.streams(request.message):
+            take = partial(_shown, draft, self._watchers.preview)
+        try:
+            await run_agent(entry.agent, request, self._policy.agent_timeout_s, take)
+        except AgentFault as fault:
+            return fault
+        return AgentFault("said nothing") if draft.is_silent() else None
+
+    def _request(
+        self, turn: Turn, entry: AgentEntry, session: TurnSession, profile: TurnProfile
+    ) -> AgentRequest:
+        return AgentRequest(
+            message=turn.message,
+            text=turn.text,
+            args=turn.args,
+            user=turn.user,
+            locale=turn.locale,
+            session=session,
+            tools=Tools(profile=profile),
+            say=partial(_say, entry, self._voice, turn),
+            at=turn.at,
+            intent=turn.intent,
+            missing=turn.missing,
+        )
+
+    def _bound(self, turn: Turn, entry: AgentEntry) -> Turn:
+        session = turn.session
+        if entry.id == self._policy.default_agent:
+            pause = turn.at + self._policy.default_pause
+            session = unbound(session, default_until=pause)
+        elif turn.bind and not (turn.step == "binding" and session.bound_agent == entry.id):
+            session = bound(session, entry.id, turn.at, self._policy.ttl)
+        if turn.classification is not None:
+            session = remembered(session, turn, entry.id)
+        return msgspec.structs.replace(turn, session=session)
+
+    def _left(self, turn: Turn, session: TurnSession) -> Session:
+        return unbound(turn.session) if session.released else turn.session
+
+    def _failed(
+        self, turn: Turn, entry: AgentEntry, fault: AgentFault, draft: Draft
+    ) -> Executed:
+        error_id = f"E{secrets.token_hex(3)}"
+        _log.error(
+            "agent %s failed on message %s (%s): %s\n%s",
+            entry.id,
+            turn.message.id,
+            error_id,
+            fault.reason,
+            fault.trace,
+        )
+        report = Fault(error_id, entry.id, turn.message.id, fault.reason, fault.trace)
+        self._watchers.failed(report)
+        said = "" if draft.is_silent() else "\n\n"
+        draft.add(Markdown(said + self._voice.say(turn, "router.agent-failed", id=error_id)))
+        turn = msgspec.structs.replace(turn, detail=f"error {error_id}: {fault.reason[:200]}")
+        return Executed(turn, entry.id, "failed")
+
+
+def _shown(draft: Draft, preview: Callable[[OutboundMessage], None], part: ReplyPart) -> None:
+    """Take a part and show the answer as far as it is written."""
+    if draft.add(part) and (current := draft.current()) is not None:
+        preview(current)
+
+
+def _say(entry: AgentEntry, voice: Voice, turn: Turn, text_id: str, /, **values: object) -> str:
+    if entry.texts is not None:
+        return entry.texts.say(turn.locale, text_id, **values)
+    return voice.say(turn, text_id, **values)
+
+
+def _user(turn: Turn, profile: TurnProfile) -> User:
+    if not profile.changed:
+        return turn.user
+    return msgspec.structs.replace(turn.user, profile=profile.fields())
