@@ -203,7 +203,7 @@ class Lanes:
             return self._runner.superseded(row) if handled is None else handled
 
     async def _turn(self, lane: _Lane, row: InboxRow) -> Handled | None:
-        """Run the handler; None when the turn was cancelled, even if an agent swallowed that."""
+        """Run the handler; None when the turn was cancelled, even if that was swallowed."""
         lane.running, lane.cancelled = row, False
         try:
             handled = await self._runner.handle(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jobclaw.bus.events import Topic
 from jobclaw.model import DeliveryReceipt, OutboundMessage, RouteDecision, Value
+from jobclaw.spi.local import AgentFailure
 from jobclaw.spi.store import InboxRow
 
 
@@ -12,16 +13,6 @@ class Delivered(Value, frozen=True):
 
     message: OutboundMessage
     receipt: DeliveryReceipt
-
-
-class AgentFailure(Value, frozen=True):
-    """An agent that raised, hung or said nothing; `traceback` is for the operator's eyes."""
-
-    error_id: str
-    agent: str
-    message: str
-    reason: str
-    traceback: str = ""
 
 
 class Notice(Value, frozen=True):

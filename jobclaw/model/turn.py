@@ -30,7 +30,7 @@ class Turn(Value, frozen=True):
     """A message with all that is known of it; each step returns a changed copy.
 
     `text` is what is to be answered: the message's own, or that of the earlier one which
-    `replayed` names. `seen` is the binding on arrival. `notices` are sentences shown above the answer.
+    `replayed` names. `seen` is the binding on arrival; `notices` are shown above the answer.
     """
 
     message: InboundMessage

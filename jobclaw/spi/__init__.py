@@ -28,15 +28,19 @@ from jobclaw.spi.clock import Clock
 from jobclaw.spi.gate import IdentityGate
 from jobclaw.spi.hooks import ChannelPlugin, Command, hookimpl
 from jobclaw.spi.llm import LlmClient, LlmMessage, LlmReply
+from jobclaw.spi.local import AgentFailure, LocalAdapter
+from jobclaw.texts import Catalogue
 
 __all__ = [
     "Accepted",
     "Agent",
+    "AgentFailure",
     "AgentIntro",
     "AgentRequest",
     "Button",
     "Buttons",
     "Capabilities",
+    "Catalogue",
     "ChannelAdapter",
     "ChannelHealth",
     "ChannelPlugin",
@@ -49,6 +53,7 @@ __all__ = [
     "LlmClient",
     "LlmMessage",
     "LlmReply",
+    "LocalAdapter",
     "Markdown",
     "Memory",
     "PastTurn",

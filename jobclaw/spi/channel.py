@@ -64,6 +64,10 @@ class Sink(Protocol):
         """Return once the message is on disk; only then may the platform be acknowledged."""
         ...
 
+    async def idle(self) -> None:
+        """Return when all that was accepted is handled and its replies are delivered."""
+        ...
+
 
 class ChannelAdapter(Protocol):
     """One account of one platform. Errors leave `send` as a receipt, never as an exception."""

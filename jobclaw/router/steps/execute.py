@@ -29,20 +29,10 @@ from jobclaw.router.policy import Policy
 from jobclaw.router.voice import Voice
 from jobclaw.router.workbench import TurnMemory, TurnProfile, TurnSession
 from jobclaw.spi.agent import AgentRequest, Tools
+from jobclaw.spi.local import AgentFailure
 from jobclaw.spi.store import MemoryWrite, Store
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Fault:
-    """An agent that failed in a turn, for the operator."""
-
-    error_id: str
-    agent: str
-    message: str
-    reason: str
-    trace: str
 
 
 @dataclass(frozen=True)
@@ -51,7 +41,7 @@ class Watchers:
 
     streams: Callable[[InboundMessage], bool]
     preview: Callable[[OutboundMessage], None]
-    failed: Callable[[Fault], None]
+    failed: Callable[[AgentFailure], None]
 
 
 @dataclass(frozen=True)
@@ -156,7 +146,13 @@ class ExecuteStep:
             fault.reason,
             fault.trace,
         )
-        report = Fault(error_id, entry.id, turn.message.id, fault.reason, fault.trace)
+        report = AgentFailure(
+            error_id=error_id,
+            agent=entry.id,
+            message=turn.message.platform_message_id or turn.message.id,
+            reason=fault.reason,
+            traceback=fault.trace,
+        )
         self._watchers.failed(report)
         said = "" if draft.is_silent() else "\n\n"
         draft.add(Markdown(said + self._voice.say(turn, "router.agent-failed", id=error_id)))

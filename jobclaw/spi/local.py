@@ -1,0 +1,34 @@
+"""The port of a channel whose user is the operator of this machine: the console."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from jobclaw.model import RouteDecision, Value
+from jobclaw.spi.channel import ChannelAdapter
+
+
+class AgentFailure(Value, frozen=True):
+    """An agent that raised, hung or said nothing; `traceback` is for the operator's eyes."""
+
+    error_id: str
+    agent: str
+    message: str
+    reason: str
+    traceback: str = ""
+
+
+class LocalAdapter(ChannelAdapter, Protocol):
+    """A channel that ends with its input, and may show what other channels must not."""
+
+    async def closed(self) -> None:
+        """Return when the input has ended and everything read from it is accepted."""
+        ...
+
+    def decided(self, decision: RouteDecision) -> None:
+        """Show how a message was routed."""
+        ...
+
+    def failed(self, failure: AgentFailure) -> None:
+        """Show an agent's traceback."""
+        ...
