@@ -1,0 +1,108 @@
+"""`jobclaw chat --jsonl`: the scriptable console, one JSON object a line in both directions."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from typing import BinaryIO
+
+import msgspec
+
+from jobclaw.errors import JobclawError
+from jobclaw.model import DeliveryReceipt, OutboundMessage, RouteDecision
+from jobclaw.spi import AgentFailure, Capabilities, Sink
+from jobclaw_channels.console.convert import (
+    Line,
+    decision_line,
+    failure_line,
+    read_line,
+    reply_line,
+    to_message,
+)
+from jobclaw_channels.console.settings import ConsoleSettings
+from jobclaw_channels.console.source import LINE_LIMIT_BYTES, LineSource
+from jobclaw_channels.console.terminal import Terminal
+
+PIPELINED = 256
+
+
+class JsonLinesAdapter(Terminal):
+    """Accepts lines in order, up to `PIPELINED` at once; writes replies and decisions."""
+
+    capabilities = Capabilities(markdown="rich", buttons=True)
+
+    def __init__(self, account: str, settings: ConsoleSettings) -> None:
+        super().__init__()
+        self._account = account
+        self._settings = settings
+        self._out: BinaryIO = sys.stdout.buffer
+        self._slots = asyncio.Semaphore(PIPELINED)
+        self._accepting: set[asyncio.Task[None]] = set()
+
+    async def read(self, sink: Sink) -> None:
+        """See `Terminal`."""
+        number = 0
+        async for data in LineSource(0).lines():
+            number += 1
+            if data.strip():
+                await self._take(sink, data, number)
+        await self._all_accepted()
+
+    async def send(self, message: OutboundMessage) -> DeliveryReceipt:
+        """See `spi.ChannelAdapter`."""
+        self._last_out = datetime.now(UTC)
+        self._write(reply_line(message))
+        return DeliveryReceipt(ok=True, message_ids=(message.id,))
+
+    def decided(self, decision: RouteDecision) -> None:
+        """See `spi.LocalAdapter`."""
+        self._write(decision_line(decision))
+
+    def failed(self, failure: AgentFailure) -> None:
+        """See `spi.LocalAdapter`."""
+        self._write(failure_line(failure))
+
+    async def _take(self, sink: Sink, data: bytes, number: int) -> None:
+        try:
+            if len(data) > LINE_LIMIT_BYTES:
+                raise msgspec.ValidationError(f"line over {LINE_LIMIT_BYTES} bytes")
+            line = read_line(data)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            self._write(_error(number, str(error)))
+            return
+        if line.op == "wait":
+            await self._all_accepted()
+            await sink.idle()
+            self._write(msgspec.json.encode({"type": "idle", "id": line.id}))
+            return
+        await self._slots.acquire()
+        task = asyncio.create_task(self._accept(sink, line, number))
+        self._accepting.add(task)
+        task.add_done_callback(self._accepting.discard)
+
+    async def _accept(self, sink: Sink, line: Line, number: int) -> None:
+        try:
+            self._last_in = datetime.now(UTC)
+            message = to_message(line, self._account, self._settings, self._last_in)
+            accepted = await sink.accept(message)
+            if accepted.duplicate:
+                known = {"type": "duplicate", "message": line.id, "id": accepted.message_id}
+                self._write(msgspec.json.encode(known))
+        except JobclawError as error:
+            self._write(_error(number, str(error), line.id))
+        finally:
+            self._slots.release()
+
+    async def _all_accepted(self) -> None:
+        if self._accepting:
+            await asyncio.wait(self._accepting)
+
+    def _write(self, line: bytes) -> None:
+        self._out.write(line + b"\n")
+        self._out.flush()
+
+
+def _error(number: int, error: str, message: str | int | None = None) -> bytes:
+    fields = {"type": "error", "line": number, "message": message, "error": error}
+    return msgspec.json.encode(fields)

@@ -1,0 +1,155 @@
+"""`jobclaw chat` for people: a prompt with history, answers as they are written."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jobclaw.model import DeliveryReceipt, OutboundMessage, Progress, RouteDecision
+from jobclaw.spi import AgentFailure, Capabilities, Catalogue, Sink
+from jobclaw_channels.console.convert import Line, text_of, to_message
+from jobclaw_channels.console.settings import ConsoleSettings
+from jobclaw_channels.console.terminal import Terminal
+
+HISTORY_LINES = 1000
+
+
+class PromptAdapter(Terminal):
+    """Asks, waits for the answer, asks again; Ctrl-C stops the answer, Ctrl-D ends."""
+
+    capabilities = Capabilities(markdown="plain", stream="native")
+
+    def __init__(self, account: str, settings: ConsoleSettings) -> None:
+        super().__init__()
+        self._account = account
+        self._settings = settings
+        folders = (Path(__file__).parent / "locales", *settings.locales)
+        self._texts = Catalogue(folders)
+        self._streamed: dict[str, str] = {}
+
+    async def read(self, sink: Sink) -> None:
+        """See `Terminal`."""
+        if self._settings.mode == "once":
+            await self._say(sink, self._settings.text)
+            return
+        if sys.stdin.isatty():
+            self._print(self._texts.say(self._settings.locale, "console.hello"))
+        async for text in self._typed():
+            if text.strip():
+                await self._say(sink, text)
+
+    async def send(self, message: OutboundMessage) -> DeliveryReceipt:
+        """See `spi.ChannelAdapter`; a preview shows what is new of the text."""
+        self._last_out = datetime.now(UTC)
+        if message.op == "stream_delta":
+            self._preview(message)
+            return DeliveryReceipt(ok=True)
+        shown = self._streamed.pop(message.id, None)
+        text = text_of(message)
+        if shown is None:
+            self._print(f"{self._head(message)}{text}")
+        elif text.startswith(shown):
+            self._print(text[len(shown) :])
+        else:  # the final text is another one: show it whole
+            self._print(f"\n{self._head(message)}{text}")
+        return DeliveryReceipt(ok=True, message_ids=(message.id,))
+
+    def decided(self, decision: RouteDecision) -> None:
+        """See `spi.LocalAdapter`; a person asks `/why` instead."""
+
+    def failed(self, failure: AgentFailure) -> None:
+        """See `spi.LocalAdapter`."""
+        head = self._texts.say(
+            self._settings.locale,
+            "console.agent-failed",
+            agent=failure.agent,
+            reason=failure.reason,
+            id=failure.error_id,
+        )
+        sys.stderr.write(f"{head}\n{failure.traceback}")
+        sys.stderr.flush()
+
+    def _preview(self, message: OutboundMessage) -> None:
+        if any(isinstance(part, Progress) for part in message.parts):
+            return
+        key, text = message.stream_id, text_of(message)
+        shown = self._streamed.get(key)
+        if shown is None:
+            self._write(self._head(message) + text)
+        elif text.startswith(shown):
+            self._write(text[len(shown) :])
+        else:
+            return
+        self._streamed[key] = text
+
+    def _head(self, message: OutboundMessage) -> str:
+        name = message.agent or "jobclaw"
+        return f"\x1b[36m{name} ›\x1b[0m " if self._settings.color else f"{name} › "
+
+    async def _say(self, sink: Sink, text: str) -> None:
+        self._last_in = datetime.now(UTC)
+        message = to_message(Line(text=text), self._account, self._settings, self._last_in)
+        await sink.accept(message)
+        await sink.idle()
+
+    async def _typed(self) -> AsyncIterator[str]:
+        """What is typed, a line at a time, asked for only when the answer is out."""
+        loop = asyncio.get_running_loop()
+        self._recall()
+        while True:
+            answer: asyncio.Future[str | None] = loop.create_future()
+            asking = threading.Thread(target=_ask, args=(loop, answer), daemon=True)
+            asking.start()
+            text = await answer
+            if text is None:
+                return
+            self._remember()
+            yield text
+
+    def _recall(self) -> None:
+        if self._settings.history is None or not sys.stdin.isatty():
+            return
+        import readline  # noqa: PLC0415 - changes what `input` does, so only at a terminal
+
+        readline.set_history_length(HISTORY_LINES)
+        with contextlib.suppress(FileNotFoundError):
+            readline.read_history_file(self._settings.history)
+
+    def _remember(self) -> None:
+        path = self._settings.history
+        if path is None or not sys.stdin.isatty():
+            return
+        import readline  # noqa: PLC0415 - as above
+
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        readline.write_history_file(path)
+
+    def _print(self, text: str) -> None:
+        self._write(f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _ask(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[str | None]) -> None:
+    """Read one line at the prompt, on a thread; None at the end of input."""
+    try:
+        text: str | None = input("› " if sys.stdin.isatty() else "")
+    except EOFError:
+        text = None
+    except UnicodeDecodeError:
+        text = ""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(_give, answer, text)
+
+
+def _give(answer: asyncio.Future[str | None], text: str | None) -> None:
+    if not answer.done():
+        answer.set_result(text)
