@@ -124,7 +124,7 @@ class Agent:
     `priority`: higher first. `role`: the least role that may use it. `holds`: no keyword escape
     while bound. `requires_profile`: with `router.identity_gate: when_needed`, questions come
     before it. `accepts`: attachment kinds that find it from any binding. `private`: never
-    answers in a group. `locales`: folder with zh.po and en.po. `commands`: name → intent, such
+    answers in a group. `locales`: folder (or several) with zh.po and en.po. `commands`: name → intent, such
     as {"recommend": "RECOMMEND"}.
     """
 
@@ -138,7 +138,7 @@ class Agent:
     requires_profile: bool = False
     accepts: tuple[AttachmentKind, ...] = ()
     private: bool = False
-    locales: Path | None = None
+    locales: Path | tuple[Path, ...] | None = None
 
     def is_available(self) -> bool:
         """Whether it can answer now; asked per message, must not block."""

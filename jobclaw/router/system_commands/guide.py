@@ -92,6 +92,6 @@ class GuideCommands:
 
     async def _status(self, turn: Turn) -> Reply:
         text = self._voice.say(
-            turn, "status.line", version=__version__, agents=len(self._usable(turn))
+            turn, "status.line", version=__version__, n=len(self._usable(turn))
         )
         return Reply(turn, (Markdown(text),))

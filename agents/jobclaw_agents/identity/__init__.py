@@ -1,0 +1,103 @@
+"""Asks a newcomer two questions and keeps the answers; shows and changes them later."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from jobclaw.model import User
+from jobclaw.spi import (
+    Agent,
+    AgentIntro,
+    AgentRequest,
+    Button,
+    Buttons,
+    IdentityGate,
+    Markdown,
+    ReplyPart,
+    hookimpl,
+)
+
+AGENT_ID = "identity"
+FIELDS = ("skills", "education")
+ANSWER_LIMIT = 300
+_CHANGE = re.compile(
+    r"^(?:请?把)?(?:我的)?(?P<zh>技能|学历|教育|学校)(?:改成|改为|换成|更新为|是)\s*(?P<zv>.+)$"
+    r"|^(?:change|set|update) (?:my )?(?P<en>skills|education) (?:to|as) (?P<ev>.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_NAMES = {
+    "技能": "skills",
+    "学历": "education",
+    "教育": "education",
+    "学校": "education",
+    "skills": "skills",
+    "education": "education",
+}
+
+
+class ProfileQuestions:
+    """The gate: a field is missing until it has an answer."""
+
+    agent_id = AGENT_ID
+
+    def missing(self, user: User, required: Sequence[str]) -> tuple[str, ...]:
+        """See `spi.IdentityGate`."""
+        return tuple(field for field in required if not user.profile.get(field))
+
+
+class IdentityAgent(Agent):
+    """Answers PROFILE, and every message of a newcomer until the questions are answered."""
+
+    intro = AgentIntro(
+        id=AGENT_ID,
+        name="Your profile",
+        description="asks what is needed to serve you, and shows or changes it",
+        examples=("show my profile",),
+    )
+    intents = ("PROFILE",)
+    priority = 10
+    holds = True
+    private = True
+    locales = Path(__file__).parent / "locales"
+
+    async def handle(self, request: AgentRequest) -> AsyncIterator[ReplyPart]:
+        """Take the answer to the question asked last, then ask the next one."""
+        memory, profile = request.session.memory, request.tools.profile
+        asking = memory.get("asking")
+        change = _CHANGE.match(request.text.strip())
+        if change is not None:
+            field = _NAMES[(change.group("zh") or change.group("en")).casefold()]
+            profile.set(field, _answer(change.group("zv") or change.group("ev")))
+        elif asking in request.missing and request.text.strip() and request.args is None:
+            profile.set(asking, _answer(request.text))
+        left = tuple(field for field in request.missing if not profile.get(field))
+        if left:
+            memory.set("asking", left[0])
+            first = not asking and len(left) == len(FIELDS)
+            lead = request.say("identity.welcome") + "\n\n" if first else ""
+            yield Markdown(lead + request.say(f"identity.ask-{left[0]}"))
+            yield Buttons((Button(id="skip", label=request.say("identity.skip")),))
+            return
+        memory.set("asking", "")
+        request.session.release()
+        text_id = "identity.done" if asking and change is None else "identity.profile"
+        fields = {name: profile.get(name) or "-" for name in FIELDS}
+        yield Markdown(request.say(text_id, **fields))
+
+
+def _answer(text: str) -> str:
+    return " ".join(text.split())[:ANSWER_LIMIT]
+
+
+@hookimpl
+def jobclaw_agents() -> list[Agent]:
+    """Provide the agent."""
+    return [IdentityAgent()]
+
+
+@hookimpl
+def jobclaw_identity_gate() -> IdentityGate:
+    """Provide the gate that sends newcomers to the agent."""
+    return ProfileQuestions()
