@@ -26,7 +26,7 @@ import msgspec
 from jobclaw.bus.events import EventBus
 from jobclaw.bus.rendering import render
 from jobclaw.bus.topics import REPLY_DELIVERED, Delivered
-from jobclaw.model import DeliveryError, DeliveryReceipt, Markdown, OutboundMessage, chat_key
+from jobclaw.model import DeliveryError, DeliveryReceipt, OutboundMessage, chat_key
 from jobclaw.spi.channel import ChannelAdapter
 from jobclaw.spi.store import Journal, OutboxRow
 
@@ -211,8 +211,6 @@ def _pause(attempt: int, error: DeliveryError) -> float:
     return min(BACKOFF_CAP_S, 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter
 
 
-def preview_of(final: OutboundMessage, text: str, seq: int) -> OutboundMessage:
-    """The message as far as it has been written."""
-    return msgspec.structs.replace(
-        final, op="stream_delta", stream_id=final.id, seq=seq, parts=(Markdown(text),)
-    )
+def preview_of(message: OutboundMessage) -> OutboundMessage:
+    """The message as far as it has been written, to be shown before it is final."""
+    return msgspec.structs.replace(message, op="stream_delta", stream_id=message.id)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from jobclaw.errors import PluginError
 from jobclaw.model import Role
@@ -67,7 +68,7 @@ class AgentRegistry:
     """Agents of all plugins, with their commands in `table`.
 
     `disabled`: ids that stay switched off whenever they appear. `texts`: the core's catalogue,
-    behind each agent's own. `revision` grows with every change.
+    behind each agent's own; `overrides`: folders of the deployment before it. `revision` grows with every change.
     """
 
     def __init__(
@@ -76,10 +77,12 @@ class AgentRegistry:
         *,
         disabled: Iterable[str] = (),
         texts: Catalogue | None = None,
+        overrides: Sequence[Path] = (),
     ) -> None:
         self.table = CommandTable() if table is None else table
         self.revision = 0
         self._texts = texts
+        self._overrides = tuple(overrides)
         self._disabled = frozenset(disabled)
         self._sources: dict[str, tuple[AgentEntry, ...]] = {}
         self._view = _View()
@@ -181,8 +184,8 @@ class AgentRegistry:
         if command is not None and command.kind == "system":
             raise PluginError("plugins.id-is-command", plugin=source, agent=declared.id)
         texts = self._texts
-        if declared.locales is not None:
-            texts = Catalogue([declared.locales], parent=self._texts)
+        if declared.locales:
+            texts = Catalogue([*declared.locales, *self._overrides], parent=self._texts)
         return AgentEntry(agent, source, declared, texts, declared.id in self._disabled)
 
     def _build(self, sources: Mapping[str, tuple[AgentEntry, ...]], changed: str) -> _View:

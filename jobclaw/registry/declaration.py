@@ -36,7 +36,7 @@ class Declaration(Value, frozen=True):
     accepts: tuple[AttachmentKind, ...]
     keywords: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
     commands: dict[str, str] = field(default_factory=dict[str, str])
-    locales: Path | None = None
+    locales: tuple[Path, ...] = ()
 
 
 def read_declaration(plugin: str, agent: Agent) -> Declaration:
@@ -200,14 +200,18 @@ class _Reader:
             found[plain.replace("_", "-")] = cast("str", intent)
         return found
 
-    def locales(self) -> Path | None:
-        """The folder of its catalogues."""
+    def locales(self) -> tuple[Path, ...]:
+        """The folders of its catalogues."""
         value = self._declared("locales")
         if value is None:
-            return None
-        if not isinstance(value, Path) or not value.is_dir():
+            return ()
+        folders: tuple[object, ...] = (
+            cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        )
+        found = tuple(one for one in folders if isinstance(one, Path) and one.is_dir())
+        if len(found) != len(folders):
             raise self._refuse("plugins.bad-locales", value)
-        return value
+        return found
 
     def _mapping(self, value: object, text_id: str) -> list[tuple[str, object]]:
         if not isinstance(value, Mapping):

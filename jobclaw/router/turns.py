@@ -176,7 +176,6 @@ class Turns:
         kept = turn.session.parked
         return (
             outcome == "answered"
-            and bool(turn.missing)
             and agent == self._gate.agent_id
             and kept is not None
             and kept.why == "gate"

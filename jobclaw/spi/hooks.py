@@ -28,6 +28,7 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 class ChannelPlugin(Value, frozen=True):
     """A channel: `create(account, settings)` imports its SDK and makes one account's adapter.
 
+    `bot_names`: what the bot is called there in lower case, where that is always the same.
     `trusted_roles`: its senders are the operator of this machine, who may claim a role per
     message.
     """
@@ -35,6 +36,7 @@ class ChannelPlugin(Value, frozen=True):
     name: str
     create: Callable[[str, Mapping[str, Any]], ChannelAdapter]
     trusted_roles: bool = False
+    bot_names: frozenset[str] = frozenset()
 
 
 class Command(Value, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jobclaw.model import RouteDecision, Value
 from jobclaw.spi.channel import ChannelAdapter
@@ -18,6 +18,7 @@ class AgentFailure(Value, frozen=True):
     traceback: str = ""
 
 
+@runtime_checkable
 class LocalAdapter(ChannelAdapter, Protocol):
     """A channel that ends with its input, and may show what other channels must not."""
 

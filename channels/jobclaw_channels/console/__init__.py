@@ -7,6 +7,8 @@ from typing import Any
 
 from jobclaw.spi import ChannelAdapter, ChannelPlugin, hookimpl
 
+BOT_NAMES = frozenset({"jobclaw", "jobclawbot", "bot"})
+
 
 def _create(account: str, settings: Mapping[str, Any]) -> ChannelAdapter:
     from jobclaw_channels.console.adapter import create  # noqa: PLC0415 - only when it is used
@@ -17,4 +19,6 @@ def _create(account: str, settings: Mapping[str, Any]) -> ChannelAdapter:
 @hookimpl
 def jobclaw_channels() -> list[ChannelPlugin]:
     """Provide the channel; its senders sit at this machine, so they may claim a role."""
-    return [ChannelPlugin(name="console", create=_create, trusted_roles=True)]
+    return [
+        ChannelPlugin(name="console", create=_create, trusted_roles=True, bot_names=BOT_NAMES)
+    ]

@@ -32,7 +32,6 @@ from jobclaw.model import (
 from jobclaw.spi import AgentFailure
 from jobclaw_channels.console.settings import ConsoleSettings
 
-BOT_NAMES = frozenset({"jobclaw", "jobclawbot", "bot"})
 _SELF = re.compile(r"\s*@(jobclawbot|jobclaw|bot)(?=\s|$)", re.IGNORECASE)
 
 

@@ -36,9 +36,10 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Watchers:
-    """Who sees a turn while it runs: the growing answer where it is shown, and a failure."""
+class Surroundings:
+    """What a turn needs of the world: missing profile fields, who watches, who is told."""
 
+    missing: Callable[[User], tuple[str, ...]]
     streams: Callable[[InboundMessage], bool]
     preview: Callable[[OutboundMessage], None]
     failed: Callable[[AgentFailure], None]
@@ -63,13 +64,13 @@ class ExecuteStep:
         store: Store,
         voice: Voice,
         policy: Policy,
-        watchers: Watchers,
+        surroundings: Surroundings,
     ) -> None:
         self._agents = agents
         self._store = store
         self._voice = voice
         self._policy = policy
-        self._watchers = watchers
+        self._around = surroundings
 
     async def run(self, turn: Turn, agent_id: str, draft: Draft) -> Executed:
         """Bind and run; what is said goes into the draft."""
@@ -95,8 +96,8 @@ class ExecuteStep:
         self, entry: AgentEntry, request: AgentRequest, draft: Draft
     ) -> AgentFault | None:
         take: Callable[[ReplyPart], object] = draft.add
-        if self._watchers.streams(request.message):
-            take = partial(_shown, draft, self._watchers.preview)
+        if self._around.streams(request.message):
+            take = partial(_shown, draft, self._around.preview)
         try:
             await run_agent(entry.agent, request, self._policy.agent_timeout_s, take)
         except AgentFault as fault:
@@ -117,7 +118,7 @@ class ExecuteStep:
             say=partial(_say, entry, self._voice, turn),
             at=turn.at,
             intent=turn.intent,
-            missing=turn.missing,
+            missing=turn.missing or self._around.missing(turn.user),
         )
 
     def _bound(self, turn: Turn, entry: AgentEntry) -> Turn:
@@ -153,7 +154,7 @@ class ExecuteStep:
             reason=fault.reason,
             traceback=fault.trace,
         )
-        self._watchers.failed(report)
+        self._around.failed(report)
         said = "" if draft.is_silent() else "\n\n"
         draft.add(Markdown(said + self._voice.say(turn, "router.agent-failed", id=error_id)))
         turn = msgspec.structs.replace(turn, detail=f"error {error_id}: {fault.reason[:200]}")
