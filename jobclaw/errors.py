@@ -19,6 +19,8 @@ too) and the plugin loader.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class JobclawError(Exception):
     """Base of all; `text_id` names the catalogue sentence, `values` fill its placeholders."""
@@ -37,9 +39,18 @@ class JobclawError(Exception):
 
 
 class ConfigError(JobclawError):
-    """A setting, a table or a file of the deployment is wrong."""
+    """A setting, a table or a file of the deployment is wrong.
+
+    `problems`: all that was found, a sentence each, when there may be several.
+    """
 
     exit_code = 78
+
+    def __init__(
+        self, text_id: str, /, *, problems: Sequence[ConfigError] = (), **values: object
+    ) -> None:
+        super().__init__(text_id, **values)
+        self.problems = tuple(problems)
 
 
 class PluginError(JobclawError):

@@ -68,7 +68,8 @@ class AgentRegistry:
     """Agents of all plugins, with their commands in `table`.
 
     `disabled`: ids that stay switched off whenever they appear. `texts`: the core's catalogue,
-    behind each agent's own; `overrides`: folders of the deployment before it. `revision` grows with every change.
+    behind each agent's own; `overrides`: folders of the deployment before it. `revision` grows
+    with every change.
     """
 
     def __init__(
@@ -218,7 +219,7 @@ def _index(
 
 
 def _agent_commands(entry: AgentEntry) -> Iterable[CommandSpec]:
-    """The commands of an agent; its catalogue's `command.NAME` says what they do."""
+    """The commands of an agent; its catalogue's `command.NAME.summary` says what they do."""
     description = entry.agent.intro.description
     for name, intent in entry.declared.commands.items():
         yield CommandSpec(
@@ -226,7 +227,7 @@ def _agent_commands(entry: AgentEntry) -> Iterable[CommandSpec]:
             kind="intent",
             intent=intent,
             role=entry.role,
-            summary_id=f"command.{name}",
+            summary_id=f"command.{name}.summary",
             summary={"zh": description, "en": description},
             texts=entry.texts,
             source=entry.source,

@@ -296,7 +296,7 @@ def test_an_agents_own_sentences_come_before_the_core(tmp_path: Path):
     for locale, sentence in (("zh", "找工作"), ("en", "Finds jobs")):
         (tmp_path / f"{locale}.po").write_text(
             'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
-            f'msgid "command.find"\nmsgstr "{sentence}"\n',
+            f'msgid "command.find.summary"\nmsgstr "{sentence}"\n',
             "utf-8",
         )
     core = Catalogue([core_folder()])
@@ -319,3 +319,22 @@ def test_an_agents_own_sentences_come_before_the_core(tmp_path: Path):
     assert entry.texts.say("en", "file.unreadable", file="x", reason="y").startswith(
         "The file x"
     )
+
+
+def test_the_deployments_sentences_replace_an_agents(tmp_path: Path):
+    for folder, sentence in (("shared", "A"), ("own", "B"), ("operator", "C")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "zh.po").write_text(
+            'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
+            f'msgid "who"\nmsgstr "{sentence}"\n\nmsgid "{folder}"\nmsgstr "{sentence}"\n',
+            "utf-8",
+        )
+    own = (tmp_path / "shared", tmp_path / "own")
+    for overrides, said in (((), "B"), ((tmp_path / "operator",), "C")):
+        registry = AgentRegistry(overrides=overrides)
+        registry.register("jobs", [make("x", locales=own)])
+        entry = registry.get("x")
+        assert entry is not None
+        assert entry.texts is not None
+        assert entry.texts.say("zh", "who") == said
+        assert entry.texts.say("zh", "shared") == "A"
