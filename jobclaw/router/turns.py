@@ -96,6 +96,7 @@ class Turns:
             decision=decision_of(turn, agent, outcome, self._revision()),
             session=session,
             user=None if turn.user == effects.user else turn.user,
+            user_was=effects.user,
             memory=tuple(effects.memory),
             outbox=outbox,
             labels=tuple(effects.labels),

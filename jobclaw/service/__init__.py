@@ -1,1 +1,1 @@
-"""service of jobclaw."""
+"""What the command line, the API and the console share."""

@@ -1,0 +1,5 @@
+"""`python -m jobclaw`."""
+
+from jobclaw.cli import main
+
+main()

@@ -1,0 +1,47 @@
+"""Runs a chat from start to drain; SIGINT and SIGTERM end it, a second one at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from jobclaw.app import open_chat
+from jobclaw.cli.session import settings_of
+from jobclaw.observe.logs import log_to
+from jobclaw.settings import Settings
+
+INTERRUPTED = 130
+
+
+def run_chat(config: Path | None, console: Mapping[str, object]) -> int:
+    """Chat until the input ends."""
+    settings = settings_of(config)
+    workspace = settings.workspace
+    more = {
+        "history": workspace / "chat_history",
+        "locales": (settings.locale.dir,),
+        "color": sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+    }
+    return asyncio.run(_chat(settings, {**console, **more}))
+
+
+async def _chat(settings: Settings, console: Mapping[str, object]) -> int:
+    async with open_chat(settings, console, "jobclaw chat") as chat:
+        log_to(settings.workspace, settings.logging.level)
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, _end, stop)
+        await chat.run(stop)
+    sys.stdout.flush()
+    return 0
+
+
+def _end(stop: asyncio.Event) -> None:
+    if stop.is_set():
+        os._exit(INTERRUPTED)
+    stop.set()

@@ -1,0 +1,78 @@
+"""The work behind `jobclaw sessions`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jobclaw.cli.session import reading, with_store, writing
+from jobclaw.cli.terminal import Terminal
+from jobclaw.errors import UsageError
+from jobclaw.model import Session
+from jobclaw.router.binding import unbound
+from jobclaw.settings import Settings
+from jobclaw.spi.store import Store
+
+ALL = 1_000_000
+
+
+def _find(store: Store, key: str) -> Session:
+    for session in store.list_sessions(ALL):
+        if session.key == key:
+            return store.read(key, session.user_id)
+    raise UsageError("sessions.unknown", session=key)
+
+
+def list_sessions(terminal: Terminal, config: Path | None, limit: int, *, as_json: bool) -> int:
+    """List sessions, most recently used first."""
+
+    async def work(settings: Settings, store: Store) -> int:  # noqa: ARG001 - the signature
+        found = store.list_sessions(limit)
+        if as_json:
+            terminal.show_json(found)
+        elif not found:
+            terminal.show(terminal.say("sessions.none"))
+        else:
+            terminal.table([_row(session) for session in found])
+        return 0
+
+    return with_store(config, reading, work)
+
+
+def show_session(terminal: Terminal, config: Path | None, key: str, *, as_json: bool) -> int:
+    """Show one session with its newest classifications."""
+
+    async def work(settings: Settings, store: Store) -> int:  # noqa: ARG001 - the signature
+        session = _find(store, key)
+        if as_json:
+            terminal.show_json(session)
+            return 0
+        terminal.table([_row(session)])
+        for entry in session.history:
+            terminal.show(
+                f"  {entry.at:%Y-%m-%d %H:%M:%S} {entry.intent} {entry.confidence:g}"
+                f" {entry.tier} → {entry.agent}"
+            )
+        return 0
+
+    return with_store(config, reading, work)
+
+
+def reset_session(terminal: Terminal, config: Path | None, key: str) -> int:
+    """Unbind a session; a running process sees it at the session's next message."""
+
+    async def work(settings: Settings, store: Store) -> int:  # noqa: ARG001 - the signature
+        await store.save(unbound(_find(store, key)))
+        terminal.show(terminal.say("sessions.reset", session=key))
+        return 0
+
+    return with_store(config, writing, work)
+
+
+def _row(session: Session) -> tuple[str, ...]:
+    until = session.expires_at
+    return (
+        session.key,
+        session.user_id,
+        session.bound_agent or "-",
+        until.strftime("%Y-%m-%d %H:%M:%S UTC") if until is not None else "-",
+    )

@@ -1,0 +1,54 @@
+"""The work behind `jobclaw init` and `jobclaw config`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import yaml
+
+from jobclaw.cli.terminal import Terminal
+from jobclaw.settings import load_roles, load_settings
+from jobclaw.settings.keywords import load_keywords
+from jobclaw.settings.sources import defaults_folder
+
+COPIED = ("jobclaw.yaml", "roles.yaml", "keywords.yaml")
+
+
+def init(terminal: Terminal, folder: Path) -> int:
+    """Write the documented defaults into `folder`; nothing that exists is touched."""
+    target = folder / "config"
+    target.mkdir(parents=True, exist_ok=True)
+    (folder / "agents").mkdir(exist_ok=True)
+    for name in COPIED:
+        path = target / name
+        if path.exists():
+            terminal.show(terminal.say("init.kept", file=str(path)))
+        else:
+            shutil.copyfile(defaults_folder() / name, path)
+            terminal.show(terminal.say("init.written", file=str(path)))
+    terminal.show(terminal.say("init.next"))
+    return 0
+
+
+def check_config(terminal: Terminal, config: Path | None) -> int:
+    """Read everything that people write; a mistake raises with its place."""
+    settings = load_settings(config, os.environ)
+    keywords = load_keywords(settings.intent.keywords_file, settings.keywords_overlay)
+    load_roles(settings.roles.file)
+    count = sum(map(len, keywords.intents.values()))
+    files = ", ".join(map(str, settings.files)) or terminal.say("config.defaults")
+    terminal.show(terminal.say("config.good", files=files, n=count))
+    return 0
+
+
+def show_config(terminal: Terminal, config: Path | None, *, as_json: bool) -> int:
+    """Show the effective settings, secrets masked."""
+    settings = load_settings(config, os.environ)
+    if as_json:
+        terminal.show_json(settings.show())
+    else:
+        shown = yaml.safe_dump(settings.show(), allow_unicode=True, sort_keys=False)
+        terminal.show(shown.rstrip())
+    return 0

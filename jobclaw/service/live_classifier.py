@@ -1,0 +1,106 @@
+"""The classifier in use, from the keyword table and the agents' own keywords.
+
+It is replaced when either changes. A broken new table keeps the old one and says so.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from jobclaw.errors import ConfigError, PluginError
+from jobclaw.intent.cascade import Cascade
+from jobclaw.intent.keyword_table import KeywordTable
+from jobclaw.model import Classification
+from jobclaw.registry.agents import AgentRegistry
+from jobclaw.registry.commands import CommandSpec
+from jobclaw.settings.keywords import KeywordFile, load_keywords
+from jobclaw.settings.routing import IntentSettings
+
+_log = logging.getLogger(__name__)
+KEYWORD_FILE_SOURCE = "keywords"
+
+
+class LiveClassifier:
+    """Classifies with the newest good table; `problem` tells why a newer one is not used."""
+
+    def __init__(
+        self, settings: IntentSettings, table: Path, overlay: Path, agents: AgentRegistry
+    ) -> None:
+        self._settings = settings
+        self._paths = (table, overlay)
+        self._agents = agents
+        self._file = load_keywords(table, overlay)
+        self.problem: ConfigError | None = None
+        self._cascade = self._build()
+
+    @property
+    def revision(self) -> str:
+        """Which keywords are in use."""
+        return self._cascade.revision
+
+    @property
+    def keyword_file(self) -> KeywordFile:
+        """The table as it was read last."""
+        return self._file
+
+    @property
+    def paths(self) -> tuple[Path, Path]:
+        """The table and its overlay."""
+        return self._paths
+
+    def classify(self, text: str) -> Classification:
+        """See `intent.cascade.Cascade`."""
+        return self._cascade.classify(text)
+
+    def reload(self) -> bool:
+        """Read the table again; False if it is broken and the old one stays."""
+        kept = self._file
+        try:
+            self._file = load_keywords(*self._paths)
+            self._cascade = self._build()
+        except ConfigError as error:
+            self._file, self.problem = kept, error
+            _log.warning("the new keyword table is not used: %s", error)
+            return False
+        self.problem = None
+        return True
+
+    def refresh(self) -> None:
+        """Build the classifier anew, as after a change of the agents."""
+        self._cascade = self._build()
+
+    def _build(self) -> Cascade:
+        merged = {intent: dict(words) for intent, words in self._file.intents.items()}
+        for intent, words in self._agents.keywords().items():
+            merged[intent] = {**words, **merged.get(intent, {})}
+        try:
+            self._agents.table.replace(KEYWORD_FILE_SOURCE, self._commands(), operator=True)
+        except PluginError as error:
+            raise ConfigError(
+                "keywords.command-taken",
+                file=str(self._paths[0]),
+                command=error.values.get("command", ""),
+            ) from error
+        return Cascade(
+            KeywordTable.build(merged, self._agents.priorities()),
+            high=self._settings.high,
+            medium=self._settings.medium,
+            margin=self._settings.clarify.margin,
+        )
+
+    def _commands(self) -> list[CommandSpec]:
+        """The intent commands of the table, with the role of who serves them."""
+        specs: list[CommandSpec] = []
+        for name, intent in self._file.commands.items():
+            serving = self._agents.serving(intent)
+            if serving:
+                specs.append(
+                    CommandSpec(
+                        name=name.removeprefix("/"),
+                        kind="intent",
+                        intent=intent,
+                        role=serving[-1].role,
+                    )
+                )
+        return specs

@@ -1,0 +1,47 @@
+"""Users, their roles and redeem codes, as an operator handles them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from jobclaw.errors import UsageError
+from jobclaw.model import Role, User, to_json
+from jobclaw.spi.store import People, RoleGrant
+
+CODE_LIFE = timedelta(days=365)
+
+
+def the_user(people: People, named: str) -> User:
+    """The one user whom an id, `channel:account:sender` or sender id names.
+
+    Raises:
+        UsageError: nobody, or several users.
+    """
+    found = people.find_users(named)
+    if not found:
+        raise UsageError("users.unknown", user=named)
+    if len(found) > 1:
+        ids = ", ".join(user.id for user in found)
+        raise UsageError("users.ambiguous", user=named, ids=ids)
+    return found[0]
+
+
+async def set_role(
+    people: People, user: User, role: Role, days: int | None, at: datetime
+) -> User:
+    """Give a user a role, for a number of days or without an end."""
+    until = None if days is None else at + timedelta(days=days)
+    changed = msgspec.structs.replace(user, role=role, role_until=until)
+    await people.save_user(changed)
+    return changed
+
+
+async def create_codes(
+    people: People, codes: tuple[str, ...], grant: RoleGrant, at: datetime
+) -> None:
+    """Store redeem codes; each can be used once, within a year."""
+    payload = to_json(grant).decode()
+    for code in codes:
+        await people.create_code("redeem", code, payload, at + CODE_LIFE)
