@@ -57,6 +57,7 @@ from jobclaw.spi.store import Handled, OutboxRow, Store
 from jobclaw.storage import WorkspaceLock, open_store
 from jobclaw.texts import Catalogue, core_folder
 
+Plugins = PluginHost[AgentRegistry]
 DRAIN_TURNS_S = 20.0
 DRAIN_OUTBOX_S = 5.0
 
@@ -78,7 +79,7 @@ def load_texts(settings: Settings) -> Catalogue:
     return Catalogue([core_folder(), settings.locale.dir])
 
 
-def load_plugins(settings: Settings, texts: Catalogue) -> PluginHost:
+def load_plugins(settings: Settings, texts: Catalogue) -> Plugins:
     """Load every plugin into a registry of its own; blocks, so off the loop once that runs."""
     system = [
         CommandSpec(name=name, kind="system", summary_id=f"command.{name}.summary")
@@ -121,7 +122,7 @@ class Core:
     texts: Catalogue
     store: Store
     clock: Clock
-    plugins: PluginHost
+    plugins: Plugins
     classifier: LiveClassifier
     policy: Policy
     bus: EventBus
@@ -166,7 +167,7 @@ class Core:
         gate = self.gate()
         commands = SystemCommands(
             SessionCommands(self.store, agents, voice, policy, self._person_wanted).actions(),
-            GuideCommands(agents, agents.table, voice, self._broken).actions(),
+            GuideCommands(agents, agents.table, voice, self.plugins.broken).actions(),
             AccountCommands(self.store, voice).actions(),
             RecordCommands(self.store, agents, voice, self.explainer).actions(),
         )
@@ -181,21 +182,22 @@ class Core:
             )
         )
 
-    def _broken(self) -> tuple[str, ...]:
-        return tuple(failure.plugin for failure in self.plugins.failures)
-
     def _person_wanted(self, turn: Turn) -> None:
         values = {"session": turn.session.key, "user": turn.user.id}
         self.bus.publish(OPERATOR_NOTICE, Notice(text_id="notice.person-wanted", values=values))
 
 
-def _bot_names(plugins: PluginHost, channel: str) -> frozenset[str]:
+def _unknown_policy(settings: Settings) -> UnknownPolicy:
+    return UnknownPolicy(settings.unknown_send.answers, settings.unknown_send.pushes)
+
+
+def _bot_names(plugins: Plugins, channel: str) -> frozenset[str]:
     plugin = plugins.channels.get(channel)
     return frozenset() if plugin is None else plugin.bot_names
 
 
 def build_core(
-    settings: Settings, store: Store, clock: Clock, texts: Catalogue, plugins: PluginHost
+    settings: Settings, store: Store, clock: Clock, texts: Catalogue, plugins: Plugins
 ) -> Core:
     """Wire what decides.
 
@@ -226,7 +228,7 @@ class Chat:
         self._adapter = adapter
         self.inbox = Inbox(core.store, core.bus)
         self.outbox = Outbox(
-            core.store, core.bus, self._adapter_of, UnknownPolicy(**_unknown(core.settings))
+            core.store, core.bus, self._adapter_of, _unknown_policy(core.settings)
         )
         surroundings = Surroundings(
             missing=core.gate().missing,
@@ -301,22 +303,13 @@ class Chat:
 
     async def _watch(self, stop: asyncio.Event) -> None:
         core = self._core
-        if not core.settings.plugins.watch:
-            return
-        tables = core.classifier.paths
-        await core.plugins.watch(
-            stop,
-            tables,
-            on_plugins=core.classifier.refresh,
-            on_files=core.classifier.reload,
-        )
-
-
-def _unknown(settings: Settings) -> Mapping[str, str]:
-    return {
-        "answers": settings.unknown_send.answers,
-        "pushes": settings.unknown_send.pushes,
-    }
+        if core.settings.plugins.watch:
+            await core.plugins.watch(
+                stop,
+                core.classifier.paths,
+                on_plugins=core.classifier.refresh,
+                on_files=core.classifier.reload,
+            )
 
 
 @asynccontextmanager

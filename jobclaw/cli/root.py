@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import click
 import typer
-from typer.main import get_command
+from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.main import get_group
 
 from jobclaw.cli import agents, chat, people, routing, sessions, setup
 from jobclaw.cli.terminal import Terminal, guarded
 
 
-def build(terminal: Terminal) -> click.Command:
+def build(terminal: Terminal) -> TyperGroup:
     """The whole command line in the reader's language."""
     app = typer.Typer(
         name="jobclaw",
@@ -19,40 +19,44 @@ def build(terminal: Terminal) -> click.Command:
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
+        result_callback=_finish,
     )
     for part in (chat, routing, agents, sessions, people, setup):
         part.register(app, terminal)
-    command = get_command(app)
-    _translate(command, terminal)
-    return command
+    group = get_group(app)
+    _translate(group, terminal)
+    return group
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     terminal = Terminal()
-    command = build(terminal)
+    group = build(terminal)
 
     def invoke() -> int:
         try:
-            result = command.main(arguments, prog_name="jobclaw", standalone_mode=False)
-        except click.ClickException as error:
-            error.show()
-            return error.exit_code
-        except click.Abort:
-            return 1
-        return result if isinstance(result, int) else 0
+            group.main(arguments, prog_name="jobclaw")
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else 0
+        return 0
 
     return guarded(terminal, invoke)
 
 
-def _translate(command: click.Command, terminal: Terminal) -> None:
+def _finish(exit_code: int) -> None:
+    """End with what the command returned."""
+    raise typer.Exit(exit_code)
+
+
+def _translate(command: TyperGroup | TyperCommand, terminal: Terminal) -> None:
     """Replace text ids by sentences, in a command and all below it."""
     if command.help:
         command.help = terminal.say(command.help)
     for parameter in command.params:
-        if isinstance(parameter, click.Option) and parameter.help:
+        if isinstance(parameter, TyperOption) and parameter.help:
             parameter.help = terminal.say(parameter.help)
     command.options_metavar = terminal.say("cli.options-metavar")
-    if isinstance(command, click.Group):
+    if isinstance(command, TyperGroup):
         for child in command.commands.values():
-            _translate(child, terminal)
+            if isinstance(child, TyperGroup | TyperCommand):
+                _translate(child, terminal)

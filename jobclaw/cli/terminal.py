@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +27,7 @@ class Terminal:
     def __init__(self) -> None:
         self.locale: Locale = reader_locale(os.environ)
         self._texts = Catalogue([core_folder()])
+        logging.getLogger().addHandler(logging.NullHandler())
 
     def say(self, text_id: str, /, **values: object) -> str:
         """A sentence in the reader's language."""
@@ -82,11 +84,19 @@ def guarded(terminal: Terminal, command: Callable[[], int]) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERNAL_ERROR
-    except Exception:  # noqa: BLE001 - a fault of ours: the person gets a number, the log the trace
-        error_id = f"E{secrets.token_hex(3)}"
-        _log.exception("internal error %s", error_id)
-        terminal.complain(terminal.say("cli.internal-error", id=error_id))
+    except Exception:  # noqa: BLE001 - a fault of ours: the person gets a file's name
+        path = _keep_trace(traceback.format_exc())
+        terminal.complain(terminal.say("cli.internal-error", file=path))
         return INTERNAL_ERROR
+
+
+def _keep_trace(trace: str) -> str:
+    """Write a traceback to a private file of its own and return its path."""
+    _log.error("internal error: %s", trace)
+    handle, path = tempfile.mkstemp(prefix="jobclaw-error-", suffix=".log")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(trace)
+    return path
 
 
 ConfigOption = Annotated[

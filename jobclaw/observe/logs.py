@@ -25,11 +25,14 @@ class _PrivateFile(RotatingFileHandler):
     """A rotating file that only its owner reads."""
 
     def _open(self):  # noqa: ANN202 - the type is the base's
-        return Path(self.baseFilename).open(self.mode, encoding=self.encoding, opener=_opener)
+        return open(  # noqa: PTH123 - only this one takes an opener
+            self.baseFilename, self.mode, encoding=self.encoding, opener=_opener
+        )
 
 
 def log_to(workspace: Path, level: str) -> None:
     """Log to the workspace if it exists already; a command that only looks creates nothing."""
+    logging.raiseExceptions = False  # a full disk must not print on somebody's conversation
     root = logging.getLogger()
     for handler in root.handlers[:]:
         root.removeHandler(handler)
