@@ -6,12 +6,11 @@ import os
 import shutil
 from pathlib import Path
 
-import yaml
-
 from jobclaw.cli.terminal import Terminal
 from jobclaw.settings import load_roles, load_settings
 from jobclaw.settings.keywords import load_keywords
 from jobclaw.settings.sources import defaults_folder
+from jobclaw.settings.yaml_files import dump_yaml
 
 COPIED = ("jobclaw.yaml", "roles.yaml", "keywords.yaml")
 
@@ -49,6 +48,5 @@ def show_config(terminal: Terminal, config: Path | None, *, as_json: bool) -> in
     if as_json:
         terminal.show_json(settings.show())
     else:
-        shown = yaml.safe_dump(settings.show(), allow_unicode=True, sort_keys=False)
-        terminal.show(shown.rstrip())
+        terminal.show(dump_yaml(settings.show()).rstrip())
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -17,17 +18,13 @@ def log_file(workspace: Path) -> Path:
     return workspace / "logs" / "jobclaw.log"
 
 
-def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
 class _PrivateFile(RotatingFileHandler):
     """A rotating file that only its owner reads."""
 
-    def _open(self):  # noqa: ANN202 - the type is the base's
-        return open(  # noqa: PTH123 - only this one takes an opener
-            self.baseFilename, self.mode, encoding=self.encoding, opener=_opener
-        )
+    def _open(self) -> TextIOWrapper:
+        """Create the file for its owner alone, then open it as usual."""
+        os.close(os.open(self.baseFilename, os.O_CREAT | os.O_WRONLY, 0o600))
+        return super()._open()
 
 
 def log_to(workspace: Path, level: str) -> None:

@@ -10,7 +10,8 @@ from typing import Literal
 
 from jobclaw.errors import ConfigError, JobclawError, PluginError, StorageError
 from jobclaw.model import Value
-from jobclaw.plugins.host import PluginHost
+from jobclaw.plugins import PluginHost
+from jobclaw.registry.agents import AgentRegistry
 from jobclaw.settings import Settings, load_roles
 from jobclaw.settings.keywords import load_keywords
 
@@ -61,7 +62,9 @@ def check_tables(settings: Settings) -> Iterator[Finding | JobclawError]:
         yield error
 
 
-def check_plugins(settings: Settings, host: PluginHost) -> Iterator[Finding | JobclawError]:
+def check_plugins(
+    settings: Settings, host: PluginHost[AgentRegistry]
+) -> Iterator[Finding | JobclawError]:
     """Every plugin is loaded, and the default agent is there."""
     for failure in host.failures:
         yield PluginError(failure.text_id, **failure.values)

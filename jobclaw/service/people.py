@@ -20,12 +20,14 @@ def the_user(people: People, named: str) -> User:
         UsageError: nobody, or several users.
     """
     found = people.find_users(named)
-    if not found:
-        raise UsageError("users.unknown", user=named)
-    if len(found) > 1:
-        ids = ", ".join(user.id for user in found)
-        raise UsageError("users.ambiguous", user=named, ids=ids)
-    return found[0]
+    match found:
+        case ():
+            raise UsageError("users.unknown", user=named)
+        case (user,):
+            return user
+        case _:
+            ids = ", ".join(user.id for user in found)
+            raise UsageError("users.ambiguous", user=named, ids=ids)
 
 
 async def set_role(

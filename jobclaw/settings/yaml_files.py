@@ -96,3 +96,8 @@ def read_yaml(path: Path, *, limit_bytes: int = TABLE_LIMIT_BYTES) -> object:
     if size > limit_bytes:
         raise ConfigError("yaml.too-large", file=str(path), size=size, limit=limit_bytes)
     return parse_yaml(data, str(path), limit_bytes=limit_bytes)
+
+
+def dump_yaml(value: object) -> str:
+    """Write a value as YAML for people, keys in their order."""
+    return yaml.safe_dump(value, allow_unicode=True, sort_keys=False)
