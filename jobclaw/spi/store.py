@@ -81,13 +81,18 @@ class Label(Value, frozen=True):
 
 
 class Handled(Value, frozen=True):
-    """All that one handled message changes; one transaction, or nothing."""
+    """All that one handled message changes; one transaction, or nothing.
+
+    `user_was` is the user as the turn read it: with it only the fields that differ are written,
+    so that a role given or taken meanwhile stays; without it the user is written whole.
+    """
 
     seq: int
     state: InboxState
     decision: RouteDecision
     session: Session | None = None
     user: User | None = None
+    user_was: User | None = None
     memory: tuple[MemoryWrite, ...] = ()
     outbox: tuple[OutboundMessage, ...] = ()
     labels: tuple[Label, ...] = ()

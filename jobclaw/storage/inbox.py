@@ -1,0 +1,146 @@
+"""The inbox: accepted messages, their deduplication keys, and the channels' cursors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from jobclaw.errors import StorageError
+from jobclaw.model import InboundMessage, lane_key, to_json
+from jobclaw.spi.store import Cursor, InboxRow, Ingested
+from jobclaw.storage.failures import EXIT_IO
+from jobclaw.storage.part import Access, Part, last_seq, one_json
+from jobclaw.storage.rows import ManyRows, SqlValue
+from jobclaw.storage.writer import Txn
+
+MS_PER_DAY = 24 * 3600 * 1000
+_INSERT = ManyRows(
+    "INSERT INTO inbox (seq, id, lane, platform_id, state, attempts, at, message)", 8
+)
+_INSERT_KEYS = ManyRows("INSERT OR REPLACE INTO dedup (channel, account, key, seq, at)", 5)
+_INSERT_CURSORS = ManyRows("INSERT OR REPLACE INTO cursor (channel, account, value)", 3)
+_KNOWN = ManyRows(
+    "WITH asked (number, channel, account, key, oldest) AS (",
+    5,
+    """) SELECT json_group_array(json_array(asked.number, inbox.seq, inbox.id)) FROM asked
+    CROSS JOIN dedup ON dedup.channel = asked.channel AND dedup.account = asked.account
+        AND dedup.key = asked.key AND dedup.at >= asked.oldest
+    CROSS JOIN inbox ON inbox.seq = dedup.seq""",
+)
+_CLAIM = """
+    UPDATE inbox SET attempts = attempts + 1, state = 1
+    WHERE state < 2 AND seq IN (SELECT value FROM json_each(?))"""
+_CLAIMED = """
+    SELECT json_group_object(seq, attempts) FROM inbox
+    WHERE state < 2 AND seq IN (SELECT value FROM json_each(?))"""
+_LANES = "SELECT lane FROM inbox WHERE state < 2 GROUP BY lane ORDER BY min(seq)"
+_READY = """
+    SELECT seq, message, attempts FROM inbox
+    WHERE state < 2 AND lane = ? AND seq > ? ORDER BY seq LIMIT ?"""
+_CURSOR = "SELECT value FROM cursor WHERE channel = ? AND account = ?"
+_DECODER = msgspec.json.Decoder(InboundMessage)
+_Key = tuple[str, str, str]
+
+
+class _Arrival(NamedTuple):
+    message: InboundMessage
+    cursor: Cursor | None
+
+
+class _Ingest:
+    """Stores arrivals in order; one that shares a key with an earlier one is a duplicate."""
+
+    def __init__(self, dedup_days: int) -> None:
+        self._kept_ms = dedup_days * MS_PER_DAY
+
+    def __call__(self, txn: Txn, items: Sequence[_Arrival]) -> list[Ingested]:
+        known = self._known(txn, items)
+        results: list[Ingested] = []
+        rows: list[tuple[SqlValue, ...]] = []
+        new_keys: dict[_Key, int] = {}
+        seq = last_seq(txn, "inbox")
+        for message, _ in items:
+            keys = _keys(message)
+            earlier = next((known[key] for key in keys if key in known), None)
+            if earlier is None:
+                seq += 1
+                earlier = Ingested(seq=seq, message_id=message.id, duplicate=True)
+                results.append(Ingested(seq=seq, message_id=message.id, duplicate=False))
+                rows.append(_row(txn, seq, message))
+            else:
+                results.append(earlier)
+            for key in keys:
+                if key not in known:
+                    known[key] = earlier
+                    new_keys[key] = earlier.seq
+        _INSERT.run(txn.db, rows)
+        _INSERT_KEYS.run(txn.db, [(*key, of, txn.now) for key, of in new_keys.items()])
+        cursors = [item.cursor for item in items if item.cursor is not None]
+        _INSERT_CURSORS.run(txn.db, [(c.channel, c.account, c.value) for c in cursors])
+        return results
+
+    def _known(self, txn: Txn, items: Sequence[_Arrival]) -> dict[_Key, Ingested]:
+        keys = [key for message, _ in items for key in _keys(message)]
+        oldest = txn.now - self._kept_ms
+        asked = [(number, *key, oldest) for number, key in enumerate(keys)]
+        found = _KNOWN.ask(txn.db, asked, tuple[int, int, str])
+        return {
+            keys[number]: Ingested(seq=seq, message_id=message_id, duplicate=True)
+            for number, seq, message_id in found
+        }
+
+
+def _keys(message: InboundMessage) -> list[_Key]:
+    return [(message.channel, message.account, key) for key in message.dedup_keys]
+
+
+def _row(txn: Txn, seq: int, message: InboundMessage) -> tuple[SqlValue, ...]:
+    body = to_json(message).decode()
+    lane = lane_key(message)
+    return (seq, message.id, lane, message.platform_message_id, 0, 0, txn.now, body)
+
+
+def _claim(txn: Txn, seqs: Sequence[int]) -> list[int | StorageError]:
+    if len(set(seqs)) < len(seqs):
+        return [_claim(txn, [seq])[0] for seq in seqs]
+    asked = to_json(seqs).decode()
+    txn.db.execute(_CLAIM, (asked,))
+    counts = one_json(txn, _CLAIMED, asked, dict[int, int])
+    return [
+        counts.get(seq) or StorageError("storage.not-waiting", exit_code=EXIT_IO, seq=seq)
+        for seq in seqs
+    ]
+
+
+class InboxPart(Part):
+    """The inbox half of `spi.store.Journal`."""
+
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        self._ingest = _Ingest(access.dedup_days)
+
+    async def ingest(self, message: InboundMessage, cursor: Cursor | None = None) -> Ingested:
+        """See `Journal.ingest`."""
+        return await self._writer.submit(self._ingest, _Arrival(message, cursor))
+
+    async def claim(self, seq: int) -> int:
+        """See `Journal.claim`; a message that is handled already is a StorageError."""
+        return await self._writer.submit(_claim, seq)
+
+    def ready_lanes(self) -> tuple[str, ...]:
+        """See `Journal.ready_lanes`."""
+        return tuple(lane for (lane,) in self._reader.all(_LANES, ()))
+
+    def ready(self, lane: str, after: int, limit: int) -> tuple[InboxRow, ...]:
+        """See `Journal.ready`."""
+        return tuple(
+            InboxRow(seq=seq, message=_DECODER.decode(message), attempts=attempts)
+            for seq, message, attempts in self._reader.all(_READY, (lane, after, limit))
+        )
+
+    def cursor(self, channel: str, account: str) -> str:
+        """See `Journal.cursor`."""
+        row = self._reader.one(_CURSOR, channel, account)
+        return "" if row is None else row[0]

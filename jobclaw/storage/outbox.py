@@ -1,0 +1,134 @@
+"""The outbox: what waits to leave, in order per chat, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from jobclaw.errors import StorageError
+from jobclaw.model import DeliveryError, DeliveryReceipt, OutboundMessage, chat_key, to_json
+from jobclaw.spi.store import OutboxRow, OutboxState
+from jobclaw.storage.failures import EXIT_IO
+from jobclaw.storage.part import Part, last_seq, one_json
+from jobclaw.storage.rows import ManyRows
+from jobclaw.storage.states import OUTBOX_CODE, OUTBOX_STATES
+from jobclaw.storage.writer import Txn
+
+_INSERT = ManyRows("INSERT INTO outbox (seq, id, chat, state, attempt, at, message)", 7)
+_PRESENT = """
+    SELECT json_group_array(id) FROM outbox WHERE id IN (SELECT value FROM json_each(?))"""
+_SENDING = """
+    UPDATE outbox SET attempt = attempt + 1, state = 1, at = ?
+    WHERE state < 3 AND seq IN (SELECT value FROM json_each(?))"""
+_ATTEMPTS = """
+    SELECT json_group_object(seq, attempt) FROM outbox
+    WHERE state < 3 AND seq IN (SELECT value FROM json_each(?))"""
+_MARK = ManyRows(
+    "WITH mark (seq, state, receipt, at) AS (",
+    4,
+    """) UPDATE outbox SET state = mark.state, receipt = mark.receipt, at = mark.at
+    FROM mark WHERE outbox.seq = mark.seq AND outbox.state < 3""",
+)
+_CHATS = "SELECT chat FROM outbox WHERE state < 3 GROUP BY chat ORDER BY min(seq)"
+_WAITING = """
+    SELECT seq, message, state, attempt FROM outbox
+    WHERE state < 3 AND chat = ? AND seq > ? ORDER BY seq LIMIT ?"""
+_SENT = OUTBOX_CODE["sent"]
+_DECODER = msgspec.json.Decoder(OutboundMessage)
+
+
+class _Mark(NamedTuple):
+    seq: int
+    state: int
+    receipt: DeliveryReceipt
+
+
+def put(txn: Txn, messages: Sequence[OutboundMessage]) -> list[OutboxRow | None]:
+    """Add messages that are ready to leave; None for an id that is there already."""
+    asked = to_json([message.id for message in messages]).decode()
+    present = one_json(txn, _PRESENT, asked, set[str]) if messages else set[str]()
+    seq = last_seq(txn, "outbox")
+    rows: list[OutboxRow | None] = []
+    for message in messages:
+        if message.id in present:
+            rows.append(None)
+            continue
+        present.add(message.id)
+        seq += 1
+        chat = chat_key(message.target)
+        rows.append(OutboxRow(seq=seq, chat=chat, message=message, state="ready", attempt=0))
+    _INSERT.run(
+        txn.db,
+        [
+            (row.seq, row.message.id, row.chat, 0, 0, txn.now, to_json(row.message).decode())
+            for row in rows
+            if row is not None
+        ],
+    )
+    return rows
+
+
+def _sending(txn: Txn, seqs: Sequence[int]) -> list[int | StorageError]:
+    if len(set(seqs)) < len(seqs):
+        return [_sending(txn, [seq])[0] for seq in seqs]
+    asked = to_json(seqs).decode()
+    txn.db.execute(_SENDING, (txn.now, asked))
+    attempts = one_json(txn, _ATTEMPTS, asked, dict[int, int])
+    return [
+        attempts.get(seq) or StorageError("storage.not-waiting", exit_code=EXIT_IO, seq=seq)
+        for seq in seqs
+    ]
+
+
+def _mark(txn: Txn, marks: Sequence[_Mark]) -> list[None]:
+    last = {mark.seq: mark for mark in marks}
+    rows = [
+        (mark.seq, mark.state, to_json(mark.receipt).decode(), txn.now)
+        for mark in last.values()
+    ]
+    _MARK.run(txn.db, rows)
+    return [None] * len(marks)
+
+
+def _read_row(chat: str, row: tuple[int, str, int, int]) -> OutboxRow:
+    seq, message, code, attempt = row
+    state = OUTBOX_STATES[code]
+    return OutboxRow(
+        seq=seq,
+        chat=chat,
+        message=_DECODER.decode(message),
+        state="unknown" if state == "sending" else state,
+        attempt=attempt,
+    )
+
+
+class OutboxPart(Part):
+    """The outbox half of `spi.store.Journal`."""
+
+    async def push(self, message: OutboundMessage) -> OutboxRow | None:
+        """See `Journal.push`."""
+        return await self._writer.submit(put, message)
+
+    def pending_chats(self) -> tuple[str, ...]:
+        """See `Journal.pending_chats`."""
+        return tuple(chat for (chat,) in self._reader.all(_CHATS, ()))
+
+    def next_outbox(self, chat: str, after: int, limit: int) -> tuple[OutboxRow, ...]:
+        """See `Journal.next_outbox`."""
+        rows = self._reader.all(_WAITING, (chat, after, limit))
+        return tuple(_read_row(chat, (row[0], row[1], row[2], row[3])) for row in rows)
+
+    async def mark_sending(self, seq: int) -> int:
+        """See `Journal.mark_sending`; a row that is sent or dead is a StorageError."""
+        return await self._writer.submit(_sending, seq)
+
+    async def mark_sent(self, seq: int, receipt: DeliveryReceipt) -> None:
+        """See `Journal.mark_sent`; a row that is sent or dead stays as it is."""
+        await self._writer.submit(_mark, _Mark(seq, _SENT, receipt))
+
+    async def mark_failed(self, seq: int, error: DeliveryError, state: OutboxState) -> None:
+        """See `Journal.mark_failed`; a row that is sent or dead stays as it is."""
+        receipt = DeliveryReceipt(ok=False, error=error)
+        await self._writer.submit(_mark, _Mark(seq, OUTBOX_CODE[state], receipt))

@@ -1,0 +1,48 @@
+"""Names of session files: any two ids give two names, on any disk.
+
+Percent-encoding of the UTF-8 bytes, all but `[a-z0-9.-]`; also of what some file system would
+not take or would fold: a first dot or dash, a last dot, a dot after a dot, and the first letter
+of a name that Windows reserves. What would grow too long is cut and given its SHA-256 behind
+`%h`, which no encoding contains. Nothing is ever decoded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+_PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789.-")
+_RESERVED = frozenset(
+    ["con", "prn", "aux", "nul", "clock"]
+    + [f"{device}{number}" for device in ("com", "lpt") for number in range(10)]
+)
+_LONGEST = 190  # with `session-`, `.yaml` and `.broken-…` under 255 bytes
+_KEPT = 120
+_DOT = ord(".")
+_DASH = ord("-")
+
+
+def _escape(byte: int) -> str:
+    return f"%{byte:02X}"
+
+
+def encode_name(text: str) -> str:
+    """A name of at most 190 characters of `[a-z0-9.%A-Fh-]`, another for every text."""
+    data = text.encode("utf-8", "surrogatepass")
+    last = len(data) - 1
+    parts: list[str] = []
+    for index, byte in enumerate(data):
+        first = index == 0
+        dotted = byte == _DOT and (first or index == last or data[index - 1] == _DOT)
+        plain = byte in _PLAIN and not dotted and not (first and byte == _DASH)
+        parts.append(chr(byte) if plain else _escape(byte))
+    if text.partition(".")[0] in _RESERVED:
+        parts[0] = _escape(data[0])
+    name = "".join(parts) or "%"
+    if len(name) <= _LONGEST:
+        return name
+    return f"{name[:_KEPT]}%h{hashlib.sha256(data).hexdigest()}"
+
+
+def file_name(key: str) -> str:
+    """The file name of a session."""
+    return f"session-{encode_name(key)}.yaml"
