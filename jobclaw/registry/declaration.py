@@ -201,17 +201,15 @@ class _Reader:
         return found
 
     def locales(self) -> tuple[Path, ...]:
-        """The folders of its catalogues."""
+        """The folders of its catalogues, later ones overriding earlier ones."""
         value = self._declared("locales")
         if value is None:
             return ()
-        folders: tuple[object, ...] = (
-            cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
-        )
-        found = tuple(one for one in folders if isinstance(one, Path) and one.is_dir())
-        if len(found) != len(folders):
-            raise self._refuse("plugins.bad-locales", value)
-        return found
+        folders = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        for folder in folders:
+            if not isinstance(folder, Path) or not folder.is_dir():
+                raise self._refuse("plugins.bad-locales", folder)
+        return cast("tuple[Path, ...]", folders)
 
     def _mapping(self, value: object, text_id: str) -> list[tuple[str, object]]:
         if not isinstance(value, Mapping):
