@@ -1,0 +1,85 @@
+# Everything from a fresh clone: needs make and Python 3.11 or newer, nothing else.
+# 从全新的克隆开始：只需要 make 和 Python 3.11 或更新版本。
+
+PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --no-input install
+LOCKED := $(VENV)/.stamp-locked-
+CATALOGUES := $(wildcard jobclaw/texts/locales/*.po agents/*/locales/*.po agents/*/*/locales/*.po \
+                         channels/*/*/locales/*.po)
+COMPILE := $(PY) -m uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate \
+           --universal --python-version 3.11 --custom-compile-command "make lock"
+SOURCES := pyproject.toml requirements/build.in
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run chat test check bench lock clean
+
+help:           ## this list | 本列表
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | \
+	  sed -E 's/^([a-z]+):.*## *(.*) \| (.*)$$/  make \1 |\2 · \3/' | \
+	  awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+
+run: install    ## start the daemon | 启动守护进程
+	@exec $(VENV)/bin/jobclaw run $(ARGS)
+
+chat: install   ## talk to it in this terminal | 在终端里对话
+	@exec $(VENV)/bin/jobclaw chat $(ARGS)
+
+test: install $(LOCKED)test     ## run all tests | 运行全部测试
+	@$(PY) -m pytest $(ARGS)
+
+check: install $(LOCKED)check   ## lint, types, layers, then all tests | 风格、类型、分层检查，然后全部测试
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/pyright
+	$(VENV)/bin/lint-imports
+	@$(PY) -m pytest $(ARGS)
+
+bench: install $(LOCKED)test    ## measure (see bench/README.md) | 性能测量（见 bench/README.md）
+	@for script in $$(grep -l '__main__' bench/*.py); do \
+	  echo "== $$script" && $(PY) $$script $(ARGS) || exit 1; done
+
+lock: install $(LOCKED)check    ## pin newer versions of the libraries | 更新依赖锁定文件
+	$(COMPILE) --upgrade $(SOURCES) -o requirements/run.lock
+	$(COMPILE) $(SOURCES) --group test -c requirements/run.lock -o requirements/test.lock
+	$(COMPILE) $(SOURCES) --group test --group check -c requirements/test.lock \
+	  -o requirements/check.lock
+
+clean:          ## remove what was built, keep workspace/ and config/ | 删除构建产物，保留 workspace/ 和 config/
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find jobclaw channels agents tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find jobclaw channels agents -name '*.mo' -delete
+
+.PHONY: install
+install: $(VENV)/.stamp-installed
+
+# The project itself, editable; again when its metadata or a catalogue has changed.
+$(VENV)/.stamp-installed: $(LOCKED)run pyproject.toml hatch_build.py $(CATALOGUES)
+	@echo "Installing jobclaw … 正在安装 jobclaw …"
+	@$(PIP) --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+# Pinned libraries; each list holds the shorter ones, with the same versions.
+$(LOCKED)%: requirements/%.lock | $(PY)
+	@echo "Installing the libraries of $< … 正在安装 $< 中的依赖 …"
+	@$(PIP) --require-hashes --requirement $<
+	@touch $@
+
+$(PY):
+	@for python in $(PYTHONS); do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "Making $(VENV) with $$python … 正在用 $$python 创建 $(VENV) …"; \
+	    rm -rf $(VENV); \
+	    if $$python -m venv $(VENV); then exit 0; fi; \
+	    rm -rf $(VENV); \
+	    echo "$$python cannot make a virtual environment. On Debian or Ubuntu run: apt install python3-venv" >&2; \
+	    echo "$$python 无法创建虚拟环境。Debian 或 Ubuntu 请运行：apt install python3-venv" >&2; \
+	    exit 1; \
+	  fi; \
+	done; \
+	echo "Python 3.11 or newer is needed (https://www.python.org/downloads). If you have one, say which: make PYTHON=/path/to/python3" >&2; \
+	echo "需要 Python 3.11 或更新版本（https://www.python.org/downloads）。已安装的话请指定：make PYTHON=/path/to/python3" >&2; \
+	exit 1
