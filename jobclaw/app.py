@@ -126,6 +126,7 @@ class Core:
     classifier: LiveClassifier
     policy: Policy
     bus: EventBus
+    settings_revision: str
 
     @property
     def agents(self) -> AgentRegistry:
@@ -144,7 +145,7 @@ class Core:
 
     def revision(self) -> str:
         """The keywords and settings in use, as decisions are stamped."""
-        return f"{self.classifier.revision}-{self.settings.revision}"
+        return f"{self.classifier.revision}-{self.settings_revision}"
 
     def gate(self) -> ProfileGate:
         """The profile gate in use."""
@@ -216,7 +217,15 @@ def build_core(
             "config.no-default-agent", agent=settings.router.default_agent, known=known
         )
     return Core(
-        settings, texts, store, clock, plugins, classifier, _policy(settings), EventBus()
+        settings=settings,
+        texts=texts,
+        store=store,
+        clock=clock,
+        plugins=plugins,
+        classifier=classifier,
+        policy=_policy(settings),
+        bus=EventBus(),
+        settings_revision=settings.revision,
     )
 
 

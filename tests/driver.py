@@ -3,6 +3,7 @@
 Nothing here knows the inside of jobclaw: what it sends and reads is the interface of design.md.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -97,7 +98,11 @@ class Chat:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.communicate()
+        self.process.wait(timeout=30)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
 
     def put(self, **line: object) -> None:
         """Write one input line."""
@@ -174,6 +179,33 @@ class Chat:
         assert self.process.stderr is not None
         self.process.kill()
         return self.process.stderr.read().decode()
+
+
+class Speaker:
+    """One user of a chat that several tests share."""
+
+    def __init__(self, chat: Chat, user: str) -> None:
+        self.chat = chat
+        self.user = user
+
+    def _as_user(self, more: dict[str, object]) -> dict[str, object]:
+        return {"user": self.user, **more}
+
+    def say(self, text: str, **more: object) -> JsonLine:
+        """See `Chat.say`."""
+        return self.chat.say(text, **self._as_user(more))
+
+    def tell(self, text: str, **more: object) -> list[JsonLine]:
+        """See `Chat.tell`."""
+        return self.chat.tell(text, **self._as_user(more))
+
+    def decide(self, text: str, **more: object) -> JsonLine:
+        """See `Chat.decide`."""
+        return self.chat.decide(text, **self._as_user(more))
+
+    def press(self, button: str, **more: object) -> list[JsonLine]:
+        """See `Chat.press`."""
+        return self.chat.press(button, **self._as_user(more))
 
 
 def replies(lines: list[JsonLine]) -> list[JsonLine]:

@@ -93,7 +93,9 @@ class Reader:
         session = self._store.read(session_key(message), user.id)
         pressed = _pressed(message, session)
         text = message.text if pressed is None else pressed.say or pressed.label
-        locale = locale_of(user, "" if pressed else text, self._policy.locale)
+        command = self.command_of(message) if pressed is None else None
+        written = "" if pressed else text if command is None else command.args or ""
+        locale = locale_of(user, written, self._policy.locale)
         if user.locale != locale:
             user = msgspec.structs.replace(user, locale=locale)
         seen = None
@@ -111,7 +113,7 @@ class Reader:
             role=self._role(message, user, at),
             locale=locale,
             session=session,
-            command=self.command_of(message) if pressed is None else None,
+            command=command,
             pressed=pressed,
             seen=seen,
         )
