@@ -18,4 +18,4 @@ class CompileCatalogues(BuildHookInterface):  # type: ignore[type-arg]
         for root in ("jobclaw", "channels", "agents"):
             for source in sorted((Path(self.root) / root).rglob("locales/*.po")):
                 with source.open("rb") as text, source.with_suffix(".mo").open("wb") as binary:
-                    write_mo(binary, read_po(text))
+                    write_mo(binary, read_po(text, abort_invalid=True))
