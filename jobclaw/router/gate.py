@@ -46,6 +46,12 @@ class ProfileGate:
             return ()
         return self.missing(turn.user)
 
+    def asks_before(self, turn: Turn) -> tuple[str, ...]:
+        """The missing fields to ask for before an agent that needs them; a command passes."""
+        if self._policy.gate != "when_needed" or turn.step == "command":
+            return ()
+        return self.asks(turn)
+
     def first(self) -> bool:
         """Whether the questions come before everything else."""
         return self._policy.gate == "first"
@@ -60,6 +66,12 @@ def postponed(turn: Turn) -> User:
     count = turn.user.gate.postponed + 1
     state = GateState(postponed=count, until=turn.at + POSTPONED_FOR, final=count > 1)
     return msgspec.structs.replace(turn.user, gate=state)
+
+
+def wanted(turn: Turn) -> Turn:
+    """The turn of somebody who asks for the questions: they are no longer put off."""
+    state = msgspec.structs.replace(turn.user.gate, until=None, final=False)
+    return msgspec.structs.replace(turn, user=msgspec.structs.replace(turn.user, gate=state))
 
 
 def parked(turn: Turn, gate_agent: str) -> Session:

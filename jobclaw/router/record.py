@@ -35,7 +35,7 @@ def decision_of(turn: Turn, agent: str, outcome: Outcome, revision: str) -> Rout
         outcome=outcome,
         at=turn.at,
         platform_message=turn.message.platform_message_id,
-        text=turn.text[:TEXT_LIMIT],
+        text=(turn.text if turn.replayed else turn.message.text)[:TEXT_LIMIT],
         detail=turn.detail,
         replayed=turn.replayed,
         escaped_from=turn.escaped_from,

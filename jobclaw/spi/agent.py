@@ -100,9 +100,9 @@ class Tools(Value, frozen=True):
 class AgentRequest(Value, frozen=True):
     """One message for an agent; `message.id` is the idempotency key for its own databases.
 
-    `text` is what was said without a leading command; `args` is what followed an explicit
-    command, None when there was none. `missing` lists the required profile fields still
-    unknown.
+    `text` is what was said without a leading command. `args` is what followed an explicit
+    command (empty if nothing did), None when there was no command. `missing` lists the required
+    profile fields still unknown.
     """
 
     message: InboundMessage

@@ -48,8 +48,8 @@ def _at(turn: Turn, name: str) -> Turn:
 
 
 def _with_text(turn: Turn, args: str | None) -> Turn:
-    """The agent gets what followed the command; the whole text when nothing did."""
-    return msgspec.structs.replace(turn, args=args, text=turn.text if args is None else args)
+    """The agent gets what followed the command, nothing when nothing did."""
+    return msgspec.structs.replace(turn, args=args or "", text=args or "")
 
 
 def _classified(turn: Turn, intent: str, args: str | None) -> Turn:

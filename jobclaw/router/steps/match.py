@@ -6,7 +6,7 @@ import msgspec
 
 from jobclaw.model import UNKNOWN, Markdown, RemovedAgent, Turn
 from jobclaw.registry.agents import AgentEntry, AgentRegistry
-from jobclaw.router.gate import ProfileGate, parked
+from jobclaw.router.gate import ProfileGate, parked, wanted
 from jobclaw.router.outcomes import Answer, Route, StepResult
 from jobclaw.router.permission import sift
 from jobclaw.router.policy import Policy
@@ -48,8 +48,10 @@ class MatchStep:
             return Answer(
                 turn, "refused", (Markdown(self._voice.say(turn, "refused.private")),)
             )
-        missing = self._gate.asks(turn) if entry.agent.requires_profile else ()
-        if missing and entry.id != self._gate.agent_id:
+        if entry.id == self._gate.agent_id:
+            return Route(wanted(turn), entry.id)
+        missing = self._gate.asks_before(turn) if entry.agent.requires_profile else ()
+        if missing:
             session = parked(turn, self._gate.agent_id)
             asked = msgspec.structs.replace(
                 turn, session=session, missing=missing, bind=False, detail="gate"
