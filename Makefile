@@ -32,11 +32,11 @@ test: install $(LOCKED)test     ## run all tests | 运行全部测试
 	@$(PY) -m pytest $(ARGS)
 
 check: install $(LOCKED)check   ## lint, types, layers, then all tests | 风格、类型、分层检查，然后全部测试
-	$(VENV)/bin/ruff check .
-	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/pyright
-	$(VENV)/bin/lint-imports
-	@$(PY) -m pytest $(ARGS)
+	@failed=; \
+	for step in "ruff check ." "ruff format --check ." pyright lint-imports "python -m pytest $(ARGS)"; do \
+	  echo "== $$step"; $(VENV)/bin/$$step || failed="$$failed, $$step"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "failed$$failed" | sed "s/^failed, /not good yet · 未通过: /" >&2; exit 1; fi
 
 bench: install $(LOCKED)test    ## measure (see bench/README.md) | 性能测量（见 bench/README.md）
 	@for script in $$(grep -l '__main__' bench/*.py); do \
