@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import linecache
+import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -55,14 +56,20 @@ class DropIn:
 def find_drop_ins(folders: Sequence[Path]) -> list[DropIn]:
     """The drop-ins of some folders, folder by folder, each by name.
 
-    Names that begin with `_`, `.` or `jobclaw_` are none.
+    Names that begin with `_`, `.` or `jobclaw_` are none; a folder that is not there or that
+    may not be read (see `is_unreadable`) has none.
     """
     found: list[DropIn] = []
     for folder in folders:
-        if folder.is_dir():
+        if folder.is_dir() and not is_unreadable(folder):
             entries = sorted(folder.iterdir())
             found += [one for path in entries if (one := _drop_in(path)) is not None]
     return found
+
+
+def is_unreadable(folder: Path) -> bool:
+    """Whether a folder is there but may not be looked into."""
+    return folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK)
 
 
 def _drop_in(path: Path) -> DropIn | None:

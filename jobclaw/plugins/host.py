@@ -8,8 +8,10 @@ the module, and only then lets go of the old one.
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import logging
+import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
@@ -24,7 +26,7 @@ from jobclaw.plugins.candidate import (
     drop_in_candidates,
     installed_candidates,
 )
-from jobclaw.plugins.drop_in import find_drop_ins
+from jobclaw.plugins.drop_in import find_drop_ins, is_unreadable
 from jobclaw.plugins.failure import PluginFailure, failure_of
 from jobclaw.plugins.trial import Trial, run_trials
 from jobclaw.plugins.watch import FileWatch, moments
@@ -75,7 +77,7 @@ class PluginHost(Generic[R]):
         self._candidates: dict[str, Candidate] = {}
         self._present: dict[str, Loaded] = {}
         self._failures: dict[str, PluginFailure] = {}
-        self._doubles: dict[str, PluginFailure] = {}
+        self._strays: dict[str, PluginFailure] = {}
 
     @property
     def channels(self) -> Mapping[str, ChannelPlugin]:
@@ -94,8 +96,8 @@ class PluginHost(Generic[R]):
     @property
     def failures(self) -> tuple[PluginFailure, ...]:
         """What is wrong; so are a second plugin of a name and a second profile gate."""
-        doubles = self._doubles.values()
-        return (*self._failures.values(), *doubles, *self._spare_gates())
+        strays = self._strays.values()
+        return (*self._failures.values(), *strays, *self._spare_gates())
 
     @property
     def plugins(self) -> tuple[PluginInfo, ...]:
@@ -181,16 +183,27 @@ class PluginHost(Generic[R]):
         return drop_in_candidates(drop_ins, self._settings.trust_dirs)
 
     def _distinct(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The first candidate of each name, installed ones before all; reports the others."""
+        """The first candidate of each name, installed ones before all; reports the others.
+
+        Reports folders that may not be read as well.
+        """
         first = {name: one for name, one in self._candidates.items() if one.stamp is None}
-        doubles: dict[str, PluginFailure] = {}
+        strays: dict[str, PluginFailure] = {}
         for candidate in candidates:
             if first.setdefault(candidate.name, candidate) is not candidate:
                 error = PluginError("plugins.duplicate-plugin", plugin=candidate.origin)
-                doubles[candidate.origin] = failure_of(candidate.origin, error, error.text_id)
-        for origin in doubles.keys() - self._doubles.keys():
-            self._report(doubles[origin])
-        self._doubles = doubles
+                strays[candidate.origin] = failure_of(candidate.origin, error, error.text_id)
+        for folder in filter(is_unreadable, self._settings.drop_in_dirs):
+            values: dict[str, object] = {
+                "file": str(folder),
+                "reason": os.strerror(errno.EACCES),
+            }
+            strays[str(folder)] = PluginFailure(
+                plugin=str(folder), text_id="file.unreadable", values=values
+            )
+        for origin in strays.keys() - self._strays.keys():
+            self._report(strays[origin])
+        self._strays = strays
         return [one for one in candidates if first[one.name] is one]
 
     def _try_out(

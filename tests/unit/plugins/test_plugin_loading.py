@@ -4,7 +4,9 @@ import importlib
 import logging
 import os
 import stat
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -386,3 +388,33 @@ def test_no_drop_ins_cost_nothing(tmp_path: Path):
     host = host_of(tmp_path, tmp_path / "absent")
     assert not host.refresh()
     assert host.plugins == ()
+
+
+UNREADABLE = """
+import os, sys
+from pathlib import Path
+from plugin_sources import host_of
+host = host_of(Path(sys.argv[1]))
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+changed = host.refresh()
+print([(failure.text_id, failure.plugin) for failure in host.failures], changed)
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
+def test_a_folder_that_may_not_be_read_is_reported():
+    locked = Path(tempfile.mkdtemp())  # 0700, in a folder that everybody may enter
+    root = Path(__file__).parents[3]
+    folders = [root, root / "agents", root / "channels", Path(__file__).parent]
+    run = subprocess.run(
+        [sys.executable, "-c", UNREADABLE, str(locked)],
+        env={"PYTHONPATH": os.pathsep.join(map(str, folders)), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    locked.rmdir()
+    assert f"('file.unreadable', '{locked}')" in run.stdout
+    assert run.stdout.strip().endswith("False")
