@@ -188,6 +188,6 @@ async def test_a_hanging_new_version_does_not_hold_the_loop(tmp_path: Path):
             while not watched.plugins.is_set():
                 await asyncio.sleep(0.01)  # the measurement itself, not a wait for luck
                 longest, last = max(longest, loop.time() - last), loop.time()
-        assert longest < 0.5
+        assert longest < 0.9  # blocking would show as the limit, 1 s
         assert agents_of(watched.host, tmp_path) == ["hello"]
         assert [failure.text_id for failure in watched.host.failures] == ["plugins.too-slow"]
