@@ -59,7 +59,7 @@ class _Plan(NamedTuple):
 
 
 class SessionFiles:
-    """The thread that writes session files; `wake` it when one is due now."""
+    """The thread that writes session files."""
 
     def __init__(
         self,
@@ -75,14 +75,17 @@ class SessionFiles:
         self._clock = clock
         self._report = report
         self._awake = threading.Event()
+        self._behind = False
         self._ended = False
         self._writing = threading.Lock()
         self._thread = threading.Thread(target=self._work, name="jobclaw-files", daemon=True)
         self._thread.start()
 
-    def wake(self) -> None:
-        """Look for files that are due."""
-        self._awake.set()
+    def follow(self, *, urgent: bool) -> None:
+        """Take note that a row was written; `urgent`: its file is due now."""
+        self._behind = True
+        if urgent:
+            self._awake.set()
 
     def flush(self, within_s: float = FLUSH_S) -> None:
         """Write every file that is behind its row, due or not, for at most so many seconds.
@@ -96,12 +99,16 @@ class SessionFiles:
                 pass
 
     def close(self) -> None:
-        """End the thread, then write what is left; blocks."""
+        """End the thread, then write what this process left behind; blocks.
+
+        One that wrote no session leaves the files to the process that does.
+        """
         self._ended = True
         self._awake.set()
         self._thread.join()
         try:
-            self.flush()
+            if self._behind:
+                self.flush()
         except StorageError as error:  # the disk failed; the rows, if any, tell what is due
             _log.warning("session files: %s", error)
         self._reader.close()
@@ -152,7 +159,8 @@ class SessionFiles:
         found = self._folder.read(path)
         text = render(_DECODER.decode(row.session))
         edited = found.data is not None and found.data not in known
-        if found.fault is not None or edited or found.data == text == row.written:
+        broken = found.fault is not None and found.mark is not None  # moved aside when read
+        if edited or broken or found.data == text == row.written:
             return None
         write = FileWrite(row.key, row.user_id, row.revision, text, found.data)
         return _Plan(write, path, found.mark)

@@ -44,5 +44,5 @@ class SessionPart(Part):
 
     def _saved(self, write: SessionWrite) -> None:
         self._book.saved(write.session, write.edit)
-        if write.urgent and self._files is not None:
-            self._files.wake()
+        if self._files is not None:
+            self._files.follow(urgent=write.urgent)

@@ -78,14 +78,16 @@ class SqliteStore(InboxPart, OutboxPart, PeoplePart, SessionPart, DecisionPart):
     def _close(self) -> None:
         if self._files is not None:
             self._files.close()
+        self._reader.close()  # before the writer: who is last folds the log into the database
         if self._access.writer is not None:
             self._access.writer.close()
-        self._reader.close()
 
     def _repair(self, key: str) -> None:
-        self._writer.post(touch_session, key)
+        self._writer.post(touch_session, key, lambda _: self._follow())
+
+    def _follow(self) -> None:
         if self._files is not None:
-            self._files.wake()
+            self._files.follow(urgent=True)
 
 
 def open_store(

@@ -86,7 +86,7 @@ def _set(waiter: asyncio.Future[Any] | concurrent.futures.Future[Any], result: o
 
 
 def _settle(settled: _Settled) -> None:
-    """Run on the event loop: first what must know of the commit, then who waits for it."""
+    """Tell first what must know of the commit, then who waits for it."""
     for item, result in zip(*settled, strict=True):
         if item.after is not None and not isinstance(result, StorageError):
             item.after(result)
@@ -135,10 +135,10 @@ class Writer:
         self._queue.put(_Item(apply, argument, future, None))
         return future.result()
 
-    def post(self, apply: Apply[A, R], argument: A) -> None:
-        """Hand in an operation that nobody waits for."""
+    def post(self, apply: Apply[A, R], argument: A, after: Callable[[R], None]) -> None:
+        """Hand in an operation that nobody waits for; `after` runs in the writer's thread."""
         self._check_open()
-        self._queue.put(_Item(apply, argument, None, None))
+        self._queue.put(_Item(apply, argument, None, after))
 
     def close(self) -> None:
         """Write what was handed in, fold the log into the database, release it; blocks."""
@@ -233,11 +233,11 @@ class Writer:
         """Answer who waits: threads here, all others in one call on the event loop."""
         later = _Settled([], [])
         for item, result in zip(*settled, strict=True):
-            if isinstance(item.waiter, concurrent.futures.Future):
-                _set(item.waiter, result)
-            elif item.waiter is not None:
+            if isinstance(item.waiter, asyncio.Future):
                 later.items.append(item)
                 later.results.append(result)
+            else:
+                _settle(_Settled([item], [result]))
         if later.items and self._loop is not None:
             try:
                 self._loop.call_soon_threadsafe(_settle, later)
