@@ -1,4 +1,4 @@
-"""All weighted keywords in one automaton: one scan of a text, whatever the size of the table.
+"""All weighted keywords in an automaton: one scan of a text, whatever the size of the table.
 
 Immutable: a changed table is built anew and put in its place. Nothing here judges a hit; that
 is `keyword_tier`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import msgspec
@@ -17,7 +17,10 @@ from ahocorasick_rs import AhoCorasick, Implementation
 from jobclaw.intent.normalise import NormalText, fold_keywords
 
 Owners = tuple[tuple[str, float], ...]
-"""The intents of a keyword, each with its weight, by name."""
+"""The intents of a keyword, each with its weight, in order of their names."""
+
+
+_PART_SIZE = 50_000
 
 
 class Match(msgspec.Struct, frozen=True, gc=False):
@@ -32,20 +35,20 @@ class KeywordTable:
     """The keywords of all intents.
 
     Keywords are not kept: the automaton knows them, and a hit reads its own from the text. Most
-    share their `Owners` with many others. That, and the contiguous automaton over sorted
-    patterns (a third of the time to build), keeps 100 000 keywords below 20 MB and 300 ms.
+    share their `Owners` with many others. That keeps 100 000 keywords below 20 MB. Building is
+    bound by memory access: patterns in order take half the time, and two automata of 50 000
+    again less than one of 100 000.
     """
 
-    __slots__ = ("_automaton", "_owners", "priorities", "revision")
+    __slots__ = ("_parts", "_size", "priorities", "revision")
 
     def __init__(
         self, owners: Mapping[str, Owners], priorities: Mapping[str, int], revision: str
     ) -> None:
-        patterns = sorted(owners)
-        self._owners = list(map(owners.__getitem__, patterns))
-        self._automaton = AhoCorasick(
-            patterns, store_patterns=False, implementation=Implementation.ContiguousNFA
-        )
+        patterns = sorted(owners, reverse=True)
+        cuts = range(0, len(patterns), _PART_SIZE)
+        self._parts = [_part(patterns[cut : cut + _PART_SIZE], owners) for cut in cuts]
+        self._size = len(patterns)
         self.priorities = dict(priorities)
         self.revision = revision
 
@@ -61,37 +64,52 @@ class KeywordTable:
         owners: dict[str, Owners] = {}
         digest = hashlib.sha256(repr(sorted(priorities.items())).encode())
         for intent in sorted(intents):
-            weights = array("d", intents[intent].values())
-            words = fold_keywords(intents[intent])
+            keywords = {word: weight for word, weight in intents[intent].items() if weight > 0}
+            words, weights = fold_keywords(keywords), array("d", keywords.values())
             digest.update("\n".join((intent, *words, "")).encode() + weights.tobytes())
-            shared = {weight: ((intent, weight),) for weight in set(weights)}
-            for word, weight in zip(words, weights, strict=True):
-                if word and weight > 0:
-                    mine = shared[weight]
-                    owners[word] = _merged(owners[word], mine) if word in owners else mine
+            _add(owners, intent, _heaviest(words, weights))
+        owners.pop("", None)
         return cls(owners, priorities, digest.hexdigest()[:12])
 
     def __len__(self) -> int:
         """How many different keywords there are."""
-        return len(self._owners)
+        return self._size
 
     def scan(self, normal: NormalText) -> list[Match]:
         """All keywords in the text, also overlapping ones; Latin ones as whole words only."""
         text = normal.text
-        found = self._automaton.find_matches_as_indexes(text, overlapping=True)
-        owners = self._owners
         return [
             Match(start, end, owners[number])
-            for number, start, end in found
+            for automaton, owners in self._parts
+            for number, start, end in automaton.find_matches_as_indexes(text, overlapping=True)
             if _is_whole(text, start, end) and not normal.is_cut(start)
         ]
 
 
-def _merged(others: Owners, mine: Owners) -> Owners:
-    best = dict(others)
-    for intent, weight in mine:
-        best[intent] = max(weight, best.get(intent, 0.0))
-    return tuple(sorted(best.items()))
+def _part(
+    patterns: list[str], owners: Mapping[str, Owners]
+) -> tuple[AhoCorasick, list[Owners]]:
+    automaton = AhoCorasick(
+        patterns, store_patterns=False, implementation=Implementation.ContiguousNFA
+    )
+    return automaton, [owners[pattern] for pattern in patterns]
+
+
+def _heaviest(words: Sequence[str], weights: Sequence[float]) -> dict[str, float]:
+    found = dict(zip(words, weights, strict=True))
+    if len(found) < len(words):
+        for word, weight in zip(words, weights, strict=True):
+            found[word] = max(found[word], weight)
+    return found
+
+
+def _add(owners: dict[str, Owners], intent: str, keywords: Mapping[str, float]) -> None:
+    """Add the keywords of an intent: whole maps at a time, which halves the time."""
+    known = {word: owners[word] for word in owners.keys() & keywords.keys()}
+    shared = {weight: ((intent, weight),) for weight in set(keywords.values())}
+    owners.update(zip(keywords, map(shared.__getitem__, keywords.values()), strict=True))
+    for word, others in known.items():
+        owners[word] = others + owners[word]
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

@@ -24,7 +24,7 @@ class Verdict(msgspec.Struct, frozen=True):
     candidates: tuple[RunnerUp, ...]
 
 
-class _Claim(msgspec.Struct):
+class _Claim(msgspec.Struct, gc=False):
     """What speaks for an intent: its best keyword, and all that count."""
 
     best: tuple[float, int]
@@ -55,10 +55,18 @@ def judge(table: KeywordTable, normal: NormalText) -> Verdict:
                 )
             )
             if not why:
-                claim = claims.setdefault(intent, _Claim((0.0, 0), set()))
-                claim.best = max(claim.best, (weight, len(keyword)))
-                claim.keywords.add(keyword)
+                _support(claims, intent, keyword, weight)
     return Verdict(tuple(hits), _ranking(claims, table))
+
+
+def _support(claims: dict[str, _Claim], intent: str, keyword: str, weight: float) -> None:
+    best = (weight, len(keyword))
+    claim = claims.get(intent)
+    if claim is None:
+        claims[intent] = _Claim(best, {keyword})
+        return
+    claim.keywords.add(keyword)
+    claim.best = max(claim.best, best)
 
 
 def _position(match: Match) -> tuple[int, int]:
@@ -73,11 +81,9 @@ def _discounts(text: str, matches: Sequence[Match]) -> list[DiscountReason]:
     reached = 0
     for match in matches:
         start, end = match.start, match.end
-        if any(quotation.covers(start, end) for quotation in quotations):
+        if quotations and any(quotation.covers(start, end) for quotation in quotations):
             reasons.append("quoted")
-        elif (
-            end <= reached
-        ):  # an earlier match starts before it, or at the same place and is longer
+        elif end <= reached:  # an earlier match starts no later, and is longer
             reasons.append("inside")
         else:
             reasons.append("negated" if negation.governs(start, end) else "")

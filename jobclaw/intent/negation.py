@@ -8,9 +8,10 @@ that looks like one is none (是不是, 不错, 别忘了, not only). The words 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import pairwise
-from operator import attrgetter
+from itertools import accumulate, pairwise
+from operator import attrgetter, itemgetter
 
 import msgspec
 
@@ -19,6 +20,8 @@ from jobclaw.intent import negation_words as words
 Span = tuple[int, int]
 BAN_REACH, PLAIN_REACH = 16, 6
 """How many words or CJK characters may stand between a negator and what it denies."""
+_NEAREST = 4
+"""How many negators before a keyword are looked at: keeps hostile repetition cheap."""
 
 
 class Negator(msgspec.Struct, frozen=True, gc=False):
@@ -35,32 +38,46 @@ class Negation:
     __slots__ = ("_keywords", "_negators", "_patterns", "_text")
 
     def __init__(self, text: str, keywords: Sequence[Span]) -> None:
-        """Find them; `keywords`: all that were found. A negator inside one denies nothing."""
+        """Find them; `keywords`: all that were found, in order.
+
+        A negator inside a keyword is a part of it and denies nothing.
+        """
         self._text = text
         self._keywords = keywords
         self._patterns = [pattern for sign, pattern in words.NEGATORS if sign.search(text)]
-        self._negators = [
-            negator
-            for negator in _find_negators(text, self._patterns)
-            if not any(start <= negator.start and negator.end <= end for start, end in keywords)
-        ]
+        self._negators = _find_negators(text, self._patterns)
+        if self._negators:
+            ends = list(accumulate((end for _, end in keywords), max))
+            self._negators = [
+                negator
+                for negator in self._negators
+                if negator.end > _last_end(ends, self._index(negator.start + 1))
+            ]
 
     def governs(self, start: int, end: int) -> bool:
         """Whether the keyword at `start:end` is denied."""
         if not self._patterns:
             return False
-        if self._is_denied_afterwards(end):
+        if words.POSTPOSED_SIGN.search(self._text, end) and self._is_denied_afterwards(end):
             return True
-        before = [
-            one for one in self._negators if one.start < start and self._reaches(one, start)
-        ]
-        return bool(before) and self._count_in_row(before[-1]) % 2 == 1
+        if not self._negators:
+            return False
+        last = bisect_left(self._negators, start, key=attrgetter("start"))
+        for index in range(last - 1, max(last - 1 - _NEAREST, -1), -1):
+            if self._reaches(self._negators[index], start):
+                return self._count_in_row(index) % 2 == 1
+        return False
+
+    def _index(self, position: int) -> int:
+        """The number of keywords that start before `position`."""
+        return bisect_left(self._keywords, position, key=itemgetter(0))
 
     def _is_denied_afterwards(self, end: int) -> bool:
         found = words.POSTPOSED.match(self._text, end)
-        return found is not None and not any(
-            start >= end and start < found.end() <= stop for start, stop in self._keywords
-        )
+        if found is None:
+            return False
+        between = self._keywords[self._index(end) : self._index(found.end())]
+        return not any(found.end() <= stop for _, stop in between)
 
     def _reaches(self, negator: Negator, start: int) -> bool:
         text, after = self._text, negator.end
@@ -77,11 +94,11 @@ class Negation:
     def _only_qualifies(self, after: int, start: int) -> bool:
         """Whether the scope ends with 的 (不加班的岗位) and no keyword stands before that."""
         end = self._text.rfind("的", after, start)
-        return end > after and not any(after <= one < end for one, _ in self._keywords)
+        return end > after and self._index(after) == self._index(end)
 
-    def _count_in_row(self, last: Negator) -> int:
+    def _count_in_row(self, last: int) -> int:
         """How many negators stand side by side up to `last`; one said twice counts once."""
-        row = self._negators[: self._negators.index(last) + 1]
+        row = self._negators[max(0, last - _NEAREST) : last + 1]
         count = 1
         for later, earlier in pairwise(reversed(row)):
             is_border = words.BORDER.search(self._text, earlier.end, later.start)
@@ -95,6 +112,10 @@ class Negation:
 
     def _word(self, negator: Negator) -> str:
         return self._text[negator.start : negator.end]
+
+
+def _last_end(ends: Sequence[int], count: int) -> int:
+    return ends[count - 1] if count else 0
 
 
 def _find_negators(text: str, patterns: Sequence[re.Pattern[str]]) -> list[Negator]:

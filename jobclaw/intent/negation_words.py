@@ -79,8 +79,8 @@ NEGATORS = (
     ),
     (
         re.compile(
-            "n['’]?t(?![a-z])|(?<![a-z])(?:no|stop|cancel|never|without|quit|instead|rather"
-            "|avoid|turn off|disable|mute|pause)"
+            "(?=[acdimnpqrstw])(?:n['’]?t(?![a-z])|(?<![a-z])(?:no|stop|cancel|never|without"
+            "|quit|instead|rather|avoid|turn off|disable|mute|pause))"
         ),
         re.compile(
             "(?<![a-z0-9-])(?=[a-z])"
@@ -110,6 +110,7 @@ REQUEST = re.compile("帮我|帮忙|麻烦|请|求")
 LIGHT = re.compile("[ 再你您们让给去来跟的了先都也继续老总随便]*")
 """What may stand between a negator and its verb."""
 
+POSTPOSED_SIGN = re.compile("[不算免停没取关]")
 POSTPOSED = re.compile(
     f"[^{STOP}]{{0,8}}?"
     + _any_of(
@@ -118,7 +119,7 @@ POSTPOSED = re.compile(
         f"(?:都|也|全)(?:不用|不要|不必|不需要|不想要?)(?=[{STOP}]|\\Z)",
     )
 )
-"""A denial that follows its keyword: 推荐就不用了, 订阅取消吧, 对推荐不感兴趣."""
+"""A denial that follows its keyword, as in 推荐就不用了; the sign is what it cannot lack."""
 
 UNIT = re.compile(r"[a-z0-9'’]+|[^\W_]")
 """What the reach of a negator is counted in: a Latin word, or one CJK character."""
