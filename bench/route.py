@@ -1,20 +1,19 @@
 """P1: one text to the right one of H agents, in memory, with 10 000 keywords in the table.
 
-A turn is everything from the unified event to the value that would be committed: who wrote, command,
-binding, classification, match, the agent's run, the decision record. Storing it is P2 and P3.
-
-    python bench/route.py [--json]
+A turn is everything from the unified event to the value that would be committed: who wrote,
+command, binding, classification, match, the agent's run, the decision record. Storing it is P2
+and P3. `python bench/route.py [--json]`
 """
 
-import argparse
 import asyncio
-import json
 import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
+
+from harness import Figure, at_least, at_most, parser, report
 
 from jobclaw.app import Core, SystemClock, build_core, load_texts
 from jobclaw.model import Conversation, InboundMessage, ReplyTarget, Sender
@@ -30,6 +29,8 @@ from jobclaw.spi.store import InboxRow
 from jobclaw.storage import open_store
 
 MESSAGES, ROUNDS, KEYWORDS = 4000, 5, 10_000
+GOAL_PER_CPU_S, GOAL_P99_US = 20_000, 200
+KEYWORD_TEXT, COMMAND_TEXT = "帮我推荐几个上海的Java后端岗位", "/cmd{last} 帮我推荐"
 CONFIG = 'router: {identity_gate: "off", default_agent: agent-0}\n'
 
 
@@ -102,15 +103,16 @@ def message(text: str) -> InboundMessage:
     )
 
 
-async def measure(agents: int, text: str) -> dict[str, float]:
-    """Messages per CPU second and latencies, best of the rounds by CPU time."""
+async def measure(agents: int, text: str) -> tuple[float, float]:
+    """CPU microseconds a message (median of the rounds), and the p99 of its time."""
     with tempfile.TemporaryDirectory() as folder:
         core, last = core_with(agents, Path(folder))
         turns = turns_of(core)
         row = InboxRow(seq=1, message=message(text), attempts=0)
         for _ in range(200):
             await turns.handle(row)
-        cpu, latencies = [], []
+        cpu: list[float] = []
+        latencies: list[int] = []
         for _ in range(ROUNDS):
             before = last.runs
             started = time.process_time()
@@ -122,28 +124,25 @@ async def measure(agents: int, text: str) -> dict[str, float]:
             assert last.runs - before == MESSAGES
         await core.store.close()
     latencies.sort()
-    return {
-        "agents": agents,
-        "cpu_us": round(statistics.median(cpu) * 1e6, 1),
-        "messages_per_cpu_s": round(1 / statistics.median(cpu)),
-        "p50_us": latencies[len(latencies) // 2] / 1e3,
-        "p99_us": latencies[int(len(latencies) * 0.99)] / 1e3,
-    }
+    return statistics.median(cpu) * 1e6, latencies[int(len(latencies) * 0.99)] / 1e3
 
 
-async def main(as_json: bool) -> None:
-    results = []
-    for way, text in (("keyword", "帮我推荐几个上海的Java后端岗位"), ("command", "/cmd{last} 帮我推荐")):
+async def figures() -> list[Figure]:
+    """Both ways to an agent, with 1, 10 and 100 of them."""
+    found: list[Figure] = []
+    for way, text in (("keyword", KEYWORD_TEXT), ("command", COMMAND_TEXT)):
+        costs: dict[int, float] = {}
         for agents in (1, 10, 100):
-            result = await measure(agents, text.format(last=agents - 1))
-            results.append({"way": way, **result})
-            if not as_json:
-                print(results[-1])
-    if as_json:
-        print(json.dumps(results))
+            name = f"by {way}, {agents} agents"
+            costs[agents], p99 = await measure(agents, text.format(last=agents - 1))
+            per_second = 1e6 / costs[agents]
+            goal = GOAL_PER_CPU_S if agents == 100 else 0
+            found.append(at_least(name, per_second, goal, "messages per CPU s"))
+            found.append(at_most(f"{name}, p99", p99, GOAL_P99_US, "us"))
+        found.append(at_most(f"by {way}, cost at 100 / at 1", costs[100] / costs[1], 1.2, "x"))
+    return found
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    asyncio.run(main(parser.parse_args().json))
+    options = parser(__doc__).parse_args()
+    report(asyncio.run(figures()), as_json=options.json)

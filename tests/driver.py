@@ -12,7 +12,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
 JsonLine = dict[str, Any]
 PLAIN_CONFIG = """
@@ -92,7 +92,7 @@ class Chat:
             stderr=subprocess.PIPE,
         )
 
-    def __enter__(self) -> "Chat":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -189,18 +189,17 @@ class Lanes:
         self._committed(handled, rows)
 
     async def _attempt(self, lane: _Lane, row: InboxRow) -> Handled:
-        while True:
-            attempts = await self._journal.claim(row.seq)
-            if attempts > MAX_FAILURES:
-                return self._runner.dead(row)
+        for attempt in range(1, MAX_FAILURES + 1):
+            await self._journal.claim(row.seq)
             try:
                 handled = await self._turn(lane, row)
             except StorageError:
                 raise
             except Exception:  # noqa: BLE001 - counted as failed, retried, and buried at last
-                _log.exception("message %s failed (attempt %d)", row.message.id, attempts)
+                _log.exception("message %s failed (attempt %d)", row.message.id, attempt)
                 continue
             return self._runner.superseded(row) if handled is None else handled
+        return self._runner.dead(row)
 
     async def _turn(self, lane: _Lane, row: InboxRow) -> Handled | None:
         """Run the handler; None when the turn was cancelled, even if that was swallowed."""

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, cast
 
 from jobclaw.model import Buttons, File, Image, Markdown, Progress, ReplyPart
+from jobclaw.router.deadline import Deadlines, OutOfTimeError
 from jobclaw.spi.agent import Agent, AgentRequest
 
 _END = object()
@@ -31,22 +32,32 @@ class AgentFault(Exception):  # noqa: N818 - a report to its one caller
         self.trace = trace
 
 
+def runs_on_loop(agent: Agent) -> bool:
+    """Whether `handle` is an async generator; anything else gets a thread."""
+    return inspect.isasyncgenfunction(agent.handle)
+
+
 async def run_agent(
-    agent: Agent, request: AgentRequest, timeout_s: float, take: Callable[[ReplyPart], object]
+    agent: Agent,
+    request: AgentRequest,
+    deadlines: Deadlines,
+    take: Callable[[ReplyPart], object],
 ) -> None:
     """Run the agent to its end and hand each part to `take` as it comes.
 
     Raises:
-        AgentFault: the agent raised, yielded no reply part, or took longer than `timeout_s`.
+        AgentFault: the agent raised, yielded no reply part, or took too long.
     """
-    on_loop = inspect.isasyncgenfunction(agent.handle)
-    parts: Any = agent.handle(request) if on_loop else _threaded_parts(agent, request)
+    parts: Any = (
+        agent.handle(request) if runs_on_loop(agent) else _threaded_parts(agent, request)
+    )
     try:
-        async with asyncio.timeout(timeout_s):
+        with deadlines.start():
             async for part in parts:
                 take(_checked(part))
-    except TimeoutError as error:
-        raise AgentFault(f"took longer than {timeout_s:g} s", traceback.format_exc()) from error
+    except OutOfTimeError as error:
+        reason = f"took longer than {deadlines.timeout_s:g} s"
+        raise AgentFault(reason, traceback.format_exc()) from error
     except AgentFault:
         raise
     except asyncio.CancelledError as error:

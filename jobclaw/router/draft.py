@@ -24,6 +24,8 @@ _OPEN_THOUGHT = re.compile(r"\A\s*<think>")
 
 def without_thought(text: str) -> str:
     """The text without a leading `<think>` block; empty while the block is open."""
+    if "<think>" not in text:
+        return text
     text = _THOUGHT.sub("", text, count=1)
     return "" if _OPEN_THOUGHT.match(text) else text
 

@@ -124,8 +124,8 @@ class Agent:
     `priority`: higher first. `role`: the least role that may use it. `holds`: no keyword escape
     while bound. `requires_profile`: with `router.identity_gate: when_needed`, questions come
     before it. `accepts`: attachment kinds that find it from any binding. `private`: never
-    answers in a group. `locales`: folder (or several) with zh.po and en.po. `commands`: name → intent, such
-    as {"recommend": "RECOMMEND"}.
+    answers in a group. `locales`: folder (or several) with zh.po and en.po. `commands`: name →
+    intent, such as {"recommend": "RECOMMEND"}.
     """
 
     intro: AgentIntro

@@ -1,6 +1,6 @@
 """The agents of the seed's router cases, as a drop-in file."""
 
-SOURCE = '''
+SOURCE = """
 from collections.abc import AsyncIterator
 
 from jobclaw.spi import Agent, AgentIntro, AgentRequest, Markdown, hookimpl
@@ -8,7 +8,7 @@ from jobclaw.spi import Agent, AgentIntro, AgentRequest, Markdown, hookimpl
 
 def _agent(agent_id, intents, **more):
     class Seed(Agent):
-        intro = AgentIntro(id=agent_id, name=agent_id.title(), description="seed agent " + agent_id)
+        intro = AgentIntro(id=agent_id, name=agent_id.title(), description="seed " + agent_id)
 
         async def handle(self, request: AgentRequest) -> AsyncIterator[Markdown]:
             args = "none" if request.args is None else repr(request.args)
@@ -31,7 +31,7 @@ def jobclaw_agents():
         _agent("plan", ("PLAN",), role="vip"),
         _agent("prefs", ("PROFILE",)),
     ]
-'''
+"""
 CONFIG = """
 router: {identity_gate: "off", default_agent: default}
 intent: {keywords_file: config/keywords.yaml}

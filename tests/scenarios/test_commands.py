@@ -1,4 +1,4 @@
-"""Commands in every form that people, phones and platforms produce (public faults, area commands)."""
+"""Commands in every form that people and phones produce (public faults, area commands)."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def shared_chat(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.fixture
-def chat(shared_chat: Speaker, request: pytest.FixtureRequest) -> Speaker:
+def chat(shared_chat: Chat, request: pytest.FixtureRequest) -> Speaker:
     """A user of its own, bound to job-recommend."""
     speaker = Speaker(shared_chat, request.node.nodeid)
     speaker.say("推荐几个Java岗位")
@@ -84,7 +84,7 @@ NO_SHIPPED_RECOMMEND = """
     router: {identity_gate: "off"}
     plugins: {disabled: [agent-job-recommend]}
 """
-ECHO = '''
+ECHO = """
     from jobclaw.spi import Agent, AgentIntro, Markdown, hookimpl
 
     class Echo(Agent):
@@ -96,7 +96,7 @@ ECHO = '''
     @hookimpl
     def jobclaw_agents():
         return [Echo()]
-'''
+"""
 
 
 @pytest.mark.parametrize("text", ["/job-recommend", "@job-recommend", "/agent job-recommend"])

@@ -1,4 +1,6 @@
-"""The conversation that a newcomer has: two questions, skipped or answered, then the first message."""
+"""What a newcomer meets: two questions, skipped or answered, then the first message."""
+
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +10,7 @@ FIRST = "帮我看看有没有合适的 Java 岗位"
 
 
 @pytest.fixture
-def gated(tmp_path) -> Deployment:
+def gated(tmp_path: Path) -> Deployment:
     return Deployment(tmp_path, "")
 
 
@@ -28,7 +30,10 @@ def test_the_promised_conversation(gated: Deployment):
         assert "Java 后端开发工程师" in answer["text"]
         assert "为什么" not in answer["text"]
         why_first = chat.say("/why")["text"]
-        assert why_first.split("\n")[0] == "因为你说了「看看有没有合适的」，所以由「岗位推荐」回答。"
+        assert (
+            why_first.split("\n")[0]
+            == "因为你说了「看看有没有合适的」，所以由「岗位推荐」回答。"
+        )
         third = chat.tell("薪资多少", id="m3")
         assert decisions(third)[0]["step"] == "binding"
         assert decisions(third)[0]["tiers"] == []
@@ -105,7 +110,7 @@ def test_commands_and_switches_pass_the_gate(gated: Deployment):
         assert chat.decide("查询投递进度")["agent"] == "identity"
 
 
-def test_when_needed_asks_only_before_an_agent_that_needs_it(tmp_path):
+def test_when_needed_asks_only_before_an_agent_that_needs_it(tmp_path: Path):
     deployment = Deployment(tmp_path, "router: {identity_gate: when_needed}\n")
     with deployment.chat() as chat:
         assert chat.decide("查询投递进度")["agent"] == "progress"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from seed_agents import CONFIG, SOURCE
 
 from driver import Chat, Deployment, decisions, replies
-from seed_agents import CONFIG, SOURCE
 
 WITH_MODEL = {"R6", "R7"}
 RECOMMEND = """        _agent("recommend", ("RECOMMEND",)),
@@ -132,7 +132,7 @@ def test_r8_a_slip_gets_a_hint_and_runs_nothing(chat: Chat, text: str, hint: str
 def test_r9_agent_without_a_name_lists_and_binds_nothing(chat: Chat, seed: Deployment):
     assert "`recommend`" in chat.say("/agent")["text"]
     chat.end()
-    assert not any(map(lambda file: "recommend" in file.read_text(), seed.session_files()))
+    assert not any("recommend" in file.read_text("utf-8") for file in seed.session_files())
 
 
 def test_r10_an_intent_command_in_capitals(chat: Chat, seed: Deployment):

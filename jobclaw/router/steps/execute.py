@@ -23,6 +23,7 @@ from jobclaw.model import (
 from jobclaw.registry.agents import AgentEntry, AgentRegistry
 from jobclaw.router.agent_run import AgentFault, run_agent
 from jobclaw.router.binding import bound, remembered, unbound
+from jobclaw.router.deadline import Deadlines
 from jobclaw.router.draft import Draft
 from jobclaw.router.permission import obstacle
 from jobclaw.router.policy import Policy
@@ -71,6 +72,7 @@ class ExecuteStep:
         self._voice = voice
         self._policy = policy
         self._around = surroundings
+        self._deadlines = Deadlines(policy.agent_timeout_s)
 
     async def run(self, turn: Turn, agent_id: str, draft: Draft) -> Executed:
         """Bind and run; what is said goes into the draft."""
@@ -99,7 +101,7 @@ class ExecuteStep:
         if self._around.streams(request.message):
             take = partial(_shown, draft, self._around.preview)
         try:
-            await run_agent(entry.agent, request, self._policy.agent_timeout_s, take)
+            await run_agent(entry.agent, request, self._deadlines, take)
         except AgentFault as fault:
             return fault
         return AgentFault("said nothing") if draft.is_silent() else None
