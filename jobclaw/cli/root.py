@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
 from jobclaw.cli import agents, chat, people, routing, sessions, setup
 from jobclaw.cli.terminal import Terminal, guarded
+from jobclaw.cli.usage import ClickException, NoArgsIsHelpError, refusal
 
 
 def build(terminal: Terminal) -> TyperGroup:
@@ -32,13 +35,16 @@ def run(arguments: list[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     terminal = Terminal()
     group = build(terminal)
+    given = sys.argv[1:] if arguments is None else arguments
 
     def invoke() -> int:
         try:
-            group.main(arguments, prog_name="jobclaw")
-        except SystemExit as end:
-            return end.code if isinstance(end.code, int) else 0
-        return 0
+            return group.main(given, prog_name="jobclaw", standalone_mode=False)
+        except NoArgsIsHelpError as error:
+            terminal.complain(error.format_message())
+            return error.exit_code
+        except ClickException as error:
+            raise refusal(error, group, given) from error
 
     return guarded(terminal, invoke)
 
@@ -56,6 +62,9 @@ def _translate(command: TyperGroup | TyperCommand, terminal: Terminal) -> None:
         if isinstance(parameter, TyperOption) and parameter.help:
             parameter.help = terminal.say(parameter.help)
     command.options_metavar = terminal.say("cli.options-metavar")
+    help_option = command.get_help_option(typer.Context(command))
+    if help_option is not None:
+        help_option.help = terminal.say("cli.option.help")
     if isinstance(command, TyperGroup):
         for child in command.commands.values():
             if isinstance(child, TyperGroup | TyperCommand):
