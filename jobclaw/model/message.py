@@ -150,10 +150,8 @@ def _part(text: str) -> str:
 def lane_key(message: InboundMessage) -> str:
     """`channel:account:conversation[:thread]`: one message of a lane at a time."""
     chat = message.conversation
-    parts = [message.channel, message.account, chat.id]
-    if chat.thread_id:
-        parts.append(chat.thread_id)
-    return ":".join(_part(part) for part in parts)
+    lane = f"{_part(message.channel)}:{_part(message.account)}:{_part(chat.id)}"
+    return f"{lane}:{_part(chat.thread_id)}" if chat.thread_id else lane
 
 
 def session_key(message: InboundMessage) -> str:
@@ -167,7 +165,5 @@ def session_key(message: InboundMessage) -> str:
 
 def chat_key(target: ReplyTarget) -> str:
     """The outbox lane of a target: replies of one chat leave in order."""
-    parts = [target.channel, target.account, target.conversation]
-    if target.thread:
-        parts.append(target.thread)
-    return ":".join(_part(part) for part in parts)
+    chat = f"{_part(target.channel)}:{_part(target.account)}:{_part(target.conversation)}"
+    return f"{chat}:{_part(target.thread)}" if target.thread else chat

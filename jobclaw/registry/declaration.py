@@ -27,7 +27,11 @@ _SHOWN = 80
 
 
 class Declaration(Value, frozen=True):
-    """The checked declarations of one agent; command names have `-` for `_`."""
+    """The checked declarations of one agent; command names have `-` for `_`.
+
+    `on_loop`: `handle` is an async generator; anything else gets a thread. `always_available`:
+    it does not override `is_available`.
+    """
 
     id: str
     priority: int
@@ -37,6 +41,8 @@ class Declaration(Value, frozen=True):
     keywords: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
     commands: dict[str, str] = field(default_factory=dict[str, str])
     locales: tuple[Path, ...] = ()
+    on_loop: bool = True
+    always_available: bool = False
 
 
 def read_declaration(plugin: str, agent: Agent) -> Declaration:
@@ -57,7 +63,14 @@ def read_declaration(plugin: str, agent: Agent) -> Declaration:
         keywords=reader.keywords(intents),
         commands=reader.commands(intents),
         locales=reader.locales(),
+        on_loop=inspect.isasyncgenfunction(agent.handle),
+        always_available=_is_default(agent.is_available),
     )
+
+
+def _is_default(method: object) -> bool:
+    """Whether an agent's `is_available` is the one that always says yes."""
+    return getattr(method, "__func__", None) is Agent.is_available
 
 
 def check_command(plugin: str, command: Command) -> None:

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, cast
 
 from jobclaw.model import Buttons, File, Image, Markdown, Progress, ReplyPart
+from jobclaw.registry.agents import AgentEntry
 from jobclaw.router.deadline import Deadlines, OutOfTimeError
 from jobclaw.spi.agent import Agent, AgentRequest
 
@@ -32,13 +33,8 @@ class AgentFault(Exception):  # noqa: N818 - a report to its one caller
         self.trace = trace
 
 
-def runs_on_loop(agent: Agent) -> bool:
-    """Whether `handle` is an async generator; anything else gets a thread."""
-    return inspect.isasyncgenfunction(agent.handle)
-
-
 async def run_agent(
-    agent: Agent,
+    entry: AgentEntry,
     request: AgentRequest,
     deadlines: Deadlines,
     take: Callable[[ReplyPart], object],
@@ -48,9 +44,9 @@ async def run_agent(
     Raises:
         AgentFault: the agent raised, yielded no reply part, or took too long.
     """
-    parts: Any = (
-        agent.handle(request) if runs_on_loop(agent) else _threaded_parts(agent, request)
-    )
+    agent = entry.agent
+    on_loop = entry.declared.on_loop
+    parts: Any = agent.handle(request) if on_loop else _threaded_parts(agent, request)
     try:
         with deadlines.start():
             async for part in parts:

@@ -15,6 +15,8 @@ Obstacle = Literal["role", "unavailable", "disabled"]
 
 def is_available(entry: AgentEntry) -> bool:
     """What the agent says of itself; one that raises is not available."""
+    if entry.declared.always_available:
+        return True
     try:
         return bool(entry.agent.is_available())
     except Exception:  # noqa: BLE001 - a plugin's own code

@@ -35,7 +35,7 @@ from jobclaw.router.policy import Policy
 from jobclaw.spi.store import Store
 
 NUMBER_DIGITS = 2
-HUMAN_WORD = "转人工"
+HUMAN_WORD, HUMAN_WORD_MOST = "转人工", 12
 
 
 class RoleSource(Protocol):
@@ -135,9 +135,10 @@ class Reader:
         if native is not None:
             token = CommandToken(prefix="/", name=native.name, bot="", args=native.args or None)
             return self._resolve(token, message)
-        if bare(message.text) == HUMAN_WORD:
+        text = message.text
+        if len(text) <= HUMAN_WORD_MOST and bare(text) == HUMAN_WORD:
             return CommandCall(name="human", kind="system", target="human")
-        token = read_command(message.text)
+        token = read_command(text)
         return None if token is None else self._resolve(token, message)
 
     def _resolve(self, token: CommandToken, message: InboundMessage) -> CommandCall | None:

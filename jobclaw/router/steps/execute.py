@@ -101,7 +101,7 @@ class ExecuteStep:
         if self._around.streams(request.message):
             take = partial(_shown, draft, self._around.preview)
         try:
-            await run_agent(entry.agent, request, self._deadlines, take)
+            await run_agent(entry, request, self._deadlines, take)
         except AgentFault as fault:
             return fault
         return AgentFault("said nothing") if draft.is_silent() else None
