@@ -295,6 +295,7 @@ class Chat:
         """See `spi.Sink`."""
         await self.lanes.idle()
         await self.outbox.idle()
+        await self._core.store.flush()
 
     def _adapter_of(self, channel: str, account: str) -> ChannelAdapter | None:  # noqa: ARG002
         return self._adapter if channel == "console" else None

@@ -192,6 +192,10 @@ class Sessions(Protocol):
         """Sessions, most recently used first."""
         ...
 
+    async def flush(self) -> None:
+        """Write the binding files that are behind their rows."""
+        ...
+
     async def save(self, session: Session) -> None:
         """Write a session outside a turn (an operator's reset), row and file."""
         ...
