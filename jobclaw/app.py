@@ -110,6 +110,7 @@ def _policy(settings: Settings) -> Policy:
         high=settings.intent.high,
         takeover=timedelta(minutes=settings.takeover.resume_minutes),
         agent_timeout_s=settings.agents.timeout_s,
+        text_most=settings.limits.text_max_chars,
         locale=settings.locale.default,
     )
 

@@ -25,5 +25,5 @@ class Policy(Value, frozen=True):
     high: float = 0.9
     takeover: timedelta = timedelta(minutes=30)
     agent_timeout_s: float = 120.0
+    text_most: int = 20_000
     locale: Locale = "zh"
-    revision: str = ""

@@ -93,6 +93,7 @@ class Reader:
         session = self._store.read(session_key(message), user.id)
         pressed = _pressed(message, session)
         text = message.text if pressed is None else pressed.say or pressed.label
+        text = text[: self._policy.text_most]
         command = self.command_of(message) if pressed is None else None
         written = "" if pressed else text if command is None else command.args or ""
         locale = locale_of(user, written, self._policy.locale)

@@ -34,7 +34,7 @@ class BindingStep:
         """Go by the binding, if there is one that holds."""
         if turn.intent:
             return Next(turn)
-        if turn.message.attachments and not turn.text.strip():
+        if turn.message.attachments:
             found = self._by_attachment(turn)
             if found is not None:
                 return found

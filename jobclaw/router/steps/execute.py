@@ -78,8 +78,9 @@ class ExecuteStep:
         """Bind and run; what is said goes into the draft."""
         entry = self._agents.get(agent_id)
         if entry is None or obstacle(entry, turn.role) is not None:
-            draft.add(Markdown(self._voice.say(turn, "refused.unavailable", agent=agent_id)))
-            return Executed(turn, agent_id, "refused")
+            return self._refused(turn, "refused.unavailable", agent_id, draft)
+        if entry.agent.private and turn.is_group:
+            return self._refused(turn, "refused.private", agent_id, draft)
         turn = self._bound(turn, entry)
         memory = TurnMemory(self._store, turn.session.key, entry.id)
         session = TurnSession(self._store, turn.session.key, memory)
@@ -93,6 +94,12 @@ class ExecuteStep:
             turn, session=self._left(turn, session), user=_user(turn, profile)
         )
         return Executed(turn, entry.id, "answered", memory.writes())
+
+    def _refused(self, turn: Turn, text_id: str, agent_id: str, draft: Draft) -> Executed:
+        name = self._voice.agent(turn.locale, agent_id)
+        draft.lead(turn.notices)
+        draft.add(Markdown(self._voice.say(turn, text_id, agent=name)))
+        return Executed(turn, "", "refused")
 
     async def _run(
         self, entry: AgentEntry, request: AgentRequest, draft: Draft

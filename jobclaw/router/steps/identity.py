@@ -78,6 +78,6 @@ def _ignored(turn: Turn) -> str:
         return f"kind-{message.kind}"
     if turn.command is not None and turn.command.kind == "foreign":
         return "other-bot"
-    if turn.is_group and not message.addressed:
+    if turn.is_group and not message.addressed and turn.command is None:
         return "not-addressed"
     return ""

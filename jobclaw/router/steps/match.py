@@ -44,10 +44,6 @@ class MatchStep:
         return self._default(msgspec.structs.replace(turn, detail="no-agent"))
 
     def _found(self, turn: Turn, entry: AgentEntry) -> StepResult:
-        if entry.agent.private and turn.is_group:
-            return Answer(
-                turn, "refused", (Markdown(self._voice.say(turn, "refused.private")),)
-            )
         if entry.id == self._gate.agent_id:
             return Route(wanted(turn), entry.id)
         missing = self._gate.asks_before(turn) if entry.agent.requires_profile else ()
