@@ -25,7 +25,6 @@ CHECK_DIRTY_BYTES = 256 * 1024 * 1024
 BUSY_TIMEOUT_S = 5.0
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
-_CHECKPOINT_PAGES = 4000
 _STATEMENTS = 256
 _CACHE_KIB = 16_000
 _Row = tuple[Any, ...]
@@ -81,12 +80,10 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         dirty = _make_private(path)
     except OSError as error:
         raise io_error(error, path) from error
-    db = _connect(path.as_posix(), uri=False)
+    db = connect(str(path))
     try:
         _check(db, path, CHECK_DIRTY_BYTES if dirty else CHECK_CLEAN_BYTES)
         db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")  # a batch must fit, or it spills
         db.execute("PRAGMA temp_store = MEMORY")  # statement journals, else in a file
         _migrate(db, path)
@@ -107,7 +104,7 @@ def open_for_reading(path: Path) -> Reader:
     """
     missing = not path.exists()
     place = ":memory:" if missing else f"file:{quote(str(path.absolute()))}?mode=ro"
-    db = _connect(place, uri=not missing)
+    db = connect(place, uri=not missing)
     try:
         if missing:
             _migrate(db, path)
@@ -133,9 +130,10 @@ def close_writing(db: sqlite3.Connection) -> None:
         db.close()
 
 
-def _connect(place: str, *, uri: bool) -> sqlite3.Connection:
+def connect(place: str, *, uri: bool = False) -> sqlite3.Connection:
+    """Open a connection that may be used by any thread, one at a time; each syncs in full."""
     try:
-        return sqlite3.connect(
+        db = sqlite3.connect(
             place,
             timeout=BUSY_TIMEOUT_S,
             isolation_level=None,
@@ -143,8 +141,10 @@ def _connect(place: str, *, uri: bool) -> sqlite3.Connection:
             cached_statements=_STATEMENTS,
             uri=uri,
         )
+        db.execute("PRAGMA synchronous = FULL")
     except sqlite3.Error as error:
         raise storage_error(error, place) from error
+    return db
 
 
 def _make_private(path: Path) -> bool:

@@ -56,40 +56,36 @@ class _Ingest:
         self._kept_ms = dedup_days * MS_PER_DAY
 
     def __call__(self, txn: Txn, items: Sequence[_Arrival]) -> list[Ingested]:
-        known = self._known(txn, items)
+        keys_of = [_keys(message) for message, _ in items]
+        known = self._known(txn, [key for keys in keys_of for key in keys])
         results: list[Ingested] = []
         rows: list[tuple[SqlValue, ...]] = []
         new_keys: dict[_Key, int] = {}
         seq = last_seq(txn, "inbox")
-        for message, _ in items:
-            keys = _keys(message)
-            earlier = next((known[key] for key in keys if key in known), None)
-            if earlier is None:
+        for (message, _), keys in zip(items, keys_of, strict=True):
+            place = next((known[key] for key in keys if key in known), None)
+            duplicate = place is not None
+            if place is None:
                 seq += 1
-                earlier = Ingested(seq=seq, message_id=message.id, duplicate=True)
-                results.append(Ingested(seq=seq, message_id=message.id, duplicate=False))
+                place = (seq, message.id)
                 rows.append(_row(txn, seq, message))
-            else:
-                results.append(earlier)
+            results.append(Ingested(seq=place[0], message_id=place[1], duplicate=duplicate))
             for key in keys:
                 if key not in known:
-                    known[key] = earlier
-                    new_keys[key] = earlier.seq
+                    known[key] = place
+                    new_keys[key] = place[0]
         _INSERT.run(txn.db, rows)
         _INSERT_KEYS.run(txn.db, [(*key, of, txn.now) for key, of in new_keys.items()])
         cursors = [item.cursor for item in items if item.cursor is not None]
         _INSERT_CURSORS.run(txn.db, [(c.channel, c.account, c.value) for c in cursors])
         return results
 
-    def _known(self, txn: Txn, items: Sequence[_Arrival]) -> dict[_Key, Ingested]:
-        keys = [key for message, _ in items for key in _keys(message)]
+    def _known(self, txn: Txn, keys: Sequence[_Key]) -> dict[_Key, tuple[int, str]]:
+        """The place of the message that brought each key before."""
         oldest = txn.now - self._kept_ms
         asked = [(number, *key, oldest) for number, key in enumerate(keys)]
         found = _KNOWN.ask(txn.db, asked, tuple[int, int, str])
-        return {
-            keys[number]: Ingested(seq=seq, message_id=message_id, duplicate=True)
-            for number, seq, message_id in found
-        }
+        return {keys[number]: (seq, message_id) for number, seq, message_id in found}
 
 
 def _keys(message: InboundMessage) -> list[_Key]:

@@ -72,8 +72,15 @@ class SessionFolder:
         """Read a file, however odd it is."""
         folder, _, name = path.rpartition("/")
         try:
-            with _opened(folder, _FOLDER) as place, _opened(name, _READ, place) as handle:
-                return _read(handle, path)
+            place = os.open(folder, _FOLDER)
+            try:
+                handle = os.open(name, _READ, dir_fd=place)
+                try:
+                    return _read(handle, path)
+                finally:
+                    os.close(handle)
+            finally:
+                os.close(place)
         except FileNotFoundError:
             return MISSING
         except OSError as error:
@@ -88,7 +95,7 @@ class SessionFolder:
             OSError: the disk or the folder refuses; the old file is untouched.
         """
         folder, _, name = path.rpartition("/")
-        self._make(folder)
+        Path(folder).mkdir(FOLDER_MODE, exist_ok=True)  # lost in a crash, it is made again
         with _opened(folder, _FOLDER) as place:
             with contextlib.suppress(FileNotFoundError):  # left by a process that was killed
                 os.unlink(_NEW, dir_fd=place)
@@ -128,14 +135,6 @@ class SessionFolder:
         folder, _, name = path.rpartition("/")
         with contextlib.suppress(FileNotFoundError), _opened(folder, _FOLDER) as place:
             os.unlink(name, dir_fd=place)
-
-    def _make(self, folder: str) -> None:
-        try:
-            Path(folder).mkdir(FOLDER_MODE)
-        except FileExistsError:
-            return
-        with _opened(self._root, _FOLDER & ~os.O_NOFOLLOW) as place:
-            os.fsync(place)
 
 
 @contextlib.contextmanager

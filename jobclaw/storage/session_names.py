@@ -17,27 +17,17 @@ _RESERVED = frozenset(
 )
 _LONGEST = 190  # with `session-`, `.yaml` and `.broken-…` under 255 bytes
 _KEPT = 120
-_DOT = ord(".")
-_DASH = ord("-")
-
-
-def _escape(byte: int) -> str:
-    return f"%{byte:02X}"
+_ENCODED = [chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in range(256)]
 
 
 def encode_name(text: str) -> str:
     """A name of at most 190 characters of `[a-z0-9.%A-Fh-]`, another for every text."""
     data = text.encode("utf-8", "surrogatepass")
-    last = len(data) - 1
-    parts: list[str] = []
-    for index, byte in enumerate(data):
-        first = index == 0
-        dotted = byte == _DOT and (first or index == last or data[index - 1] == _DOT)
-        plain = byte in _PLAIN and not dotted and not (first and byte == _DASH)
-        parts.append(chr(byte) if plain else _escape(byte))
-    if text.partition(".")[0] in _RESERVED:
-        parts[0] = _escape(data[0])
-    name = "".join(parts) or "%"
+    name = "".join(map(_ENCODED.__getitem__, data)).replace("..", ".%2E")
+    if name.endswith("."):
+        name = f"{name[:-1]}%2E"
+    if name[:1] in {".", "-", ""} or name.partition(".")[0] in _RESERVED:
+        name = f"%{data[0]:02X}{name[1:]}" if data else "%"
     if len(name) <= _LONGEST:
         return name
     return f"{name[:_KEPT]}%h{hashlib.sha256(data).hexdigest()}"

@@ -16,12 +16,14 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from jobclaw.errors import StorageError
 from jobclaw.spi.clock import Clock
+from jobclaw.storage.checkpoints import BACKSTOP_PAGES, Checkpoints
 from jobclaw.storage.database import close_writing
 from jobclaw.storage.failures import EXIT_IO, concerns_one, is_final, storage_error
 from jobclaw.storage.states import to_ms
@@ -103,6 +105,8 @@ class Writer:
         self._clock = clock
         self._chore = chore
         self._chore_due = clock.monotonic()
+        db.execute(f"PRAGMA wal_autocheckpoint = {BACKSTOP_PAGES}")
+        self._checkpoints = Checkpoints(Path(file), self._not_folded)
         self._queue: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -145,6 +149,7 @@ class Writer:
         self._closed = True
         self._queue.put(None)
         self._thread.join()
+        self._checkpoints.close()
         try:
             close_writing(self._db)
         except sqlite3.Error as error:  # nothing is lost: the log is read at the next start
@@ -210,6 +215,7 @@ class Writer:
                 settled.results.extend(apply(txn, [item.argument for item in items]))
                 settled.items.extend(items)
             self._db.execute("COMMIT")
+            self._checkpoints.wrote(len(batch))
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
@@ -221,6 +227,13 @@ class Writer:
             self.failure = shown
         _log.error("storage: %s", shown, exc_info=error)
         return _Settled(batch, [_copy(shown) for _ in batch])
+
+    def _not_folded(self, error: sqlite3.Error) -> None:
+        """A checkpoint failed: it is tried again later, unless nothing may be written now."""
+        shown = storage_error(error, self._file)
+        if is_final(error):
+            self.failure = shown
+        _log.warning("storage: %s", shown, exc_info=error)
 
     def _shown(self, error: Exception) -> StorageError:
         if isinstance(error, StorageError):
