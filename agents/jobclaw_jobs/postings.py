@@ -129,4 +129,8 @@ class PostingIndex:
         score = 3 * len(has) + 2 * len(here) + len(said)
         if not score or (words and not (here or has or said)):
             return None
-        return Match(posting, score, tuple(sorted({*has, *here})))
+        said_so = has | here
+        named = (
+            word for word in (*posting.skills, *posting.locations) if _fold(word) in said_so
+        )
+        return Match(posting, score, tuple(named))
