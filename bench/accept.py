@@ -38,6 +38,7 @@ from jobclaw.model import (
     Session,
     to_json,
 )
+from jobclaw.observe.memory import calm_collector
 from jobclaw.spi.store import Handled, Store
 from jobclaw.storage import SqliteStore, open_store
 
@@ -225,8 +226,7 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--folder", type=Path, default=None, help="on the disk to measure")
     chosen = options.parse_args()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)  # as the daemon does: most values live for one turn
+    calm_collector()  # as the daemon does
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         figures = asyncio.run(measure(Path(folder)))
     report(figures, as_json=chosen.json)

@@ -17,6 +17,7 @@ from harness import Figure, at_least, at_most, parser, report
 
 from jobclaw.app import Core, SystemClock, build_core, load_texts
 from jobclaw.model import Conversation, InboundMessage, ReplyTarget, Sender
+from jobclaw.observe.memory import calm_collector
 from jobclaw.plugins.host import PluginHost
 from jobclaw.registry.agents import AgentRegistry
 from jobclaw.registry.commands import CommandSpec, CommandTable
@@ -145,4 +146,5 @@ async def figures() -> list[Figure]:
 
 if __name__ == "__main__":
     options = parser(__doc__).parse_args()
+    calm_collector()
     report(asyncio.run(figures()), as_json=options.json)

@@ -12,6 +12,7 @@ from pathlib import Path
 from jobclaw.app import open_chat
 from jobclaw.cli.session import settings_of
 from jobclaw.observe.logs import log_to
+from jobclaw.observe.memory import calm_collector
 from jobclaw.settings import Settings
 
 INTERRUPTED = 130
@@ -32,6 +33,7 @@ def run_chat(config: Path | None, console: Mapping[str, object]) -> int:
 async def _chat(settings: Settings, console: Mapping[str, object]) -> int:
     async with open_chat(settings, console, "jobclaw chat") as chat:
         log_to(settings.workspace, settings.logging.level)
+        calm_collector()
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
