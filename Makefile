@@ -15,15 +15,16 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run chat test check bench lock clean
+.PHONY: help run chat test lint check bench lock clean
 
 help:           ## this list | 本列表
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | \
 	  sed -E 's/^([a-z]+):.*## *(.*) \| (.*)$$/  make \1 |\2 · \3/' | \
 	  awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
-run: install    ## start the daemon | 启动守护进程
-	@exec $(VENV)/bin/jobclaw run $(ARGS)
+run: install    ## start jobclaw (the terminal chat, until the daemon is there) | 启动 jobclaw（守护进程完成之前是终端对话）
+	@echo "The daemon with web chat is not there yet; this is the terminal chat. 守护进程和网页对话尚未完成，先进入终端对话。"
+	@exec $(VENV)/bin/jobclaw chat $(ARGS)
 
 chat: install   ## talk to it in this terminal | 在终端里对话
 	@exec $(VENV)/bin/jobclaw chat $(ARGS)
@@ -31,12 +32,16 @@ chat: install   ## talk to it in this terminal | 在终端里对话
 test: install $(LOCKED)test     ## run all tests | 运行全部测试
 	@$(PY) -m pytest $(ARGS)
 
-check: install $(LOCKED)check   ## lint, types, layers, then all tests | 风格、类型、分层检查，然后全部测试
+lint: install $(LOCKED)check    ## style, types, layers | 风格、类型、分层检查
 	@failed=; \
-	for step in "ruff check ." "ruff format --check ." pyright lint-imports "python -m pytest $(ARGS)"; do \
+	for step in "ruff check ." "ruff format --check ." pyright lint-imports; do \
 	  echo "== $$step"; $(VENV)/bin/$$step || failed="$$failed, $$step"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "failed$$failed" | sed "s/^failed, /not good yet · 未通过: /" >&2; exit 1; fi
+
+check:          ## lint, then all tests | 检查并运行全部测试
+	@failed=; for part in lint test; do $(MAKE) --no-print-directory $$part || failed=yes; done; \
+	[ -z "$$failed" ]
 
 bench: install $(LOCKED)test    ## measure (see bench/README.md) | 性能测量（见 bench/README.md）
 	@for script in $$(grep -l '__main__' bench/*.py); do \

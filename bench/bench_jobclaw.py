@@ -1,4 +1,4 @@
-"""Our side of the comparison with other bots (tools/peer_bench/run_all.sh of the shared folder).
+"""Our side of the comparison with other bots (tools/peer_bench of the shared folder).
 
     PEERS=... OURS=.venv/bin/python OURS_BENCH=$PWD/bench/bench_jobclaw.py run_all.sh OUT.jsonl
 
@@ -7,6 +7,7 @@ a keyword among 10 000, which they do not have. Run with `common.py` of the peer
 """
 
 import asyncio
+import importlib
 import sys
 import tempfile
 from pathlib import Path
@@ -22,9 +23,7 @@ sys.path.insert(0, str(Path.cwd()))
 
 
 async def main() -> None:
-    import common  # noqa: PLC0415 - the peers' harness, in the current folder
-
-    harness: Any = common
+    harness: Any = importlib.import_module("common")  # the peers', in the current folder
     for handlers in harness.handlers_arg():
         for way, text in (("command", harness.TEXT_HIT), ("keyword", route.KEYWORD_TEXT)):
             with tempfile.TemporaryDirectory() as folder:

@@ -84,6 +84,7 @@ def turns_of(core: Core) -> Turns:
         streams=lambda _: False,
         preview=lambda _: None,
         failed=lambda failure: print(failure.traceback),
+        abandon=lambda _task, failure: print(failure.reason),
     )
     execute = ExecuteStep(core.agents, core.store, core.voice, core.policy, around)
     stages = Stages(core.reader(), core.router(), execute)
