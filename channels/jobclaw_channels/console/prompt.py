@@ -10,18 +10,20 @@ import threading
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from jobclaw.model import DeliveryReceipt, OutboundMessage, Progress, RouteDecision
 from jobclaw.spi import AgentFailure, Capabilities, Catalogue, Sink
 from jobclaw_channels.console.convert import Line, text_of, to_message
 from jobclaw_channels.console.settings import ConsoleSettings
+from jobclaw_channels.console.source import LineSource
 from jobclaw_channels.console.terminal import Terminal
 
 HISTORY_LINES = 1000
 
 
 class PromptAdapter(Terminal):
-    """Asks, waits for the answer, asks again; Ctrl-C stops the answer, Ctrl-D ends."""
+    """Asks, waits for the answer, asks again; Ctrl-D ends, Ctrl-C too, in mid-line as well."""
 
     capabilities = Capabilities(markdown="plain", stream="native")
 
@@ -32,17 +34,28 @@ class PromptAdapter(Terminal):
         folders = (Path(__file__).parent / "locales", *settings.locales)
         self._texts = Catalogue(folders)
         self._streamed: dict[str, str] = {}
+        self._tty = _state_of_terminal() if settings.mode == "prompt" else None
 
     async def read(self, sink: Sink) -> None:
         """See `Terminal`."""
         if self._settings.mode == "once":
             await self._say(sink, self._settings.text)
             return
-        if sys.stdin.isatty():
+        if os.isatty(0):
             self._print(self._texts.say(self._settings.locale, "console.hello"))
         async for text in self._typed():
             if text.strip():
                 await self._say(sink, text)
+
+    async def stop(self, grace_s: float) -> None:
+        """See `spi.ChannelAdapter`; a prompt that still waits has the echo off: put it back."""
+        await super().stop(grace_s)
+        if self._tty is not None:
+            import termios  # noqa: PLC0415 - not on every system
+
+            with contextlib.suppress(termios.error):  # the terminal is gone
+                termios.tcsetattr(0, termios.TCSADRAIN, self._tty)
+            self._print("")
 
     async def send(self, message: OutboundMessage) -> DeliveryReceipt:
         """See `spi.ChannelAdapter`; a preview shows what is new of the text."""
@@ -100,6 +113,10 @@ class PromptAdapter(Terminal):
 
     async def _typed(self) -> AsyncIterator[str]:
         """What is typed, a line at a time, asked for only when the answer is out."""
+        if not os.isatty(0):
+            async for line in LineSource(0).lines():
+                yield line.decode(errors="replace")
+            return
         loop = asyncio.get_running_loop()
         self._recall()
         while True:
@@ -113,7 +130,7 @@ class PromptAdapter(Terminal):
             yield text
 
     def _recall(self) -> None:
-        if self._settings.history is None or not sys.stdin.isatty():
+        if self._settings.history is None:
             return
         import readline  # noqa: PLC0415 - changes what `input` does, so only at a terminal
 
@@ -123,7 +140,7 @@ class PromptAdapter(Terminal):
 
     def _remember(self) -> None:
         path = self._settings.history
-        if path is None or not sys.stdin.isatty():
+        if path is None:
             return
         import readline  # noqa: PLC0415 - as above
 
@@ -138,10 +155,19 @@ class PromptAdapter(Terminal):
         sys.stdout.flush()
 
 
+def _state_of_terminal() -> list[Any] | None:
+    """How the terminal is set now; None where standard input is none."""
+    if not os.isatty(0):
+        return None
+    import termios  # noqa: PLC0415 - not on every system
+
+    return termios.tcgetattr(0)
+
+
 def _ask(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[str | None]) -> None:
     """Read one line at the prompt, on a thread; None at the end of input."""
     try:
-        text: str | None = input("› " if sys.stdin.isatty() else "")
+        text: str | None = input("› ")
     except EOFError:
         text = None
     except UnicodeDecodeError:

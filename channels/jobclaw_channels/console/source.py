@@ -7,10 +7,12 @@ interpreter from ending.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 from collections.abc import AsyncIterator
 
+_log = logging.getLogger(__name__)
 LINE_LIMIT_BYTES = 1024 * 1024
 _CHUNK = 65536
 
@@ -31,6 +33,14 @@ class LineSource:
             self._room.release()
             yield line
 
+    def _chunk(self) -> bytes:
+        """What there is to read; an input that fails (it is closed, say) is at its end."""
+        try:
+            return os.read(self._descriptor, _CHUNK)
+        except OSError as error:
+            _log.warning("the input cannot be read any more: %s", error)
+            return b""
+
     def _put(self, line: bytes | None) -> None:
         self._room.acquire()
         if not self._loop.is_closed():
@@ -38,7 +48,7 @@ class LineSource:
 
     def _read(self) -> None:
         rest = b""
-        while chunk := os.read(self._descriptor, _CHUNK):
+        while chunk := self._chunk():
             *whole, rest = (rest + chunk).split(b"\n")
             for line in whole:
                 self._put(line[: LINE_LIMIT_BYTES + 1])
