@@ -105,8 +105,8 @@ class PluginHost(Generic[R]):
         return tuple(self._info(candidate) for candidate in self._candidates.values())
 
     def broken(self) -> tuple[str, ...]:
-        """The names of the plugins that failed and are not in use."""
-        return tuple(name for name in self._failures if name not in self._present)
+        """The names of the plugins that failed; an earlier version of one may be in use."""
+        return tuple(self._failures)
 
     def load(self) -> None:
         """Load everything; blocks for little more than the time limit, never raises for one."""

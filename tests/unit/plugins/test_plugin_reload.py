@@ -30,7 +30,7 @@ def test_changed_new_broken_mended_and_removed(tmp_path: Path):
     assert host.refresh()
     assert agents_of(host, tmp_path) == ["two"], "the working version stays"
     (failure,) = host.failures
-    assert (failure.kept, host.broken()) == (True, ())
+    assert (failure.kept, host.broken()) == (True, ("hello",))
     assert not host.refresh(), "a broken version is tried once"
     write(path, agent("three"))
     write(tmp_path / "more.py", agent("more"))
