@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from jobclaw.bus.events import EventBus
 from jobclaw.bus.inbox import Inbox
@@ -52,7 +53,7 @@ from jobclaw.service.live_classifier import LiveClassifier
 from jobclaw.settings import RoleFile, Settings
 from jobclaw.spi.channel import Accepted, ChannelAdapter
 from jobclaw.spi.clock import Clock
-from jobclaw.spi.local import LocalAdapter
+from jobclaw.spi.local import AgentFailure, LocalAdapter
 from jobclaw.spi.store import Handled, OutboxRow, Store
 from jobclaw.storage import WorkspaceLock, open_store
 from jobclaw.texts import Catalogue, core_folder
@@ -245,12 +246,16 @@ class Chat:
             streams=self._streams,
             preview=self._preview,
             failed=lambda failure: core.bus.publish(AGENT_FAILED, failure),
+            abandon=self._abandon,
         )
         execute = ExecuteStep(core.agents, core.store, core.voice, core.policy, surroundings)
         stages = Stages(core.reader(), core.router(), execute)
-        turns = Turns(stages, core.gate(), core.voice, core.clock, core.revision)
+        self._turns = Turns(stages, core.gate(), core.voice, core.clock, core.revision)
         self.lanes = Lanes(
-            core.store, turns, self._committed, max_parallel=core.settings.bus.max_parallel
+            core.store,
+            self._turns,
+            self._committed,
+            max_parallel=core.settings.bus.max_parallel,
         )
         core.bus.attach(MESSAGE_RECEIVED, self.lanes.offer)
         core.bus.attach(MESSAGE_HANDLED, adapter.decided)
@@ -307,6 +312,9 @@ class Chat:
 
     def _preview(self, message: OutboundMessage) -> None:
         self.outbox.preview(preview_of(message))
+
+    def _abandon(self, task: asyncio.Task[object], failure: AgentFailure) -> None:
+        self.lanes.abandon(task, partial(self._turns.abandoned, failure))
 
     def _committed(self, handled: Handled, rows: tuple[OutboxRow, ...]) -> None:
         self._core.bus.publish(MESSAGE_HANDLED, handled.decision)

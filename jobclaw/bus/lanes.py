@@ -8,13 +8,15 @@ from the journal, in order, so memory does not grow with the backlog.
 
 `/stop` and `/reset` do not wait in the lane: when one arrives, the running turn of the same
 session is cancelled, and what that session sent before it and still waits is recorded as
-superseded. A turn is cancelled only while it is in the handler; once its commit is under way it
-counts as handled.
+superseded. A turn is cancelled only while it is in the handler; once its commit is under way
+it counts as handled. A turn that does not let go within `LET_GO_S` is left behind: its lane
+goes on with another worker, and what it may still do is thrown away.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -29,6 +31,7 @@ _log = logging.getLogger(__name__)
 QUEUED_IN_MEMORY = 10_000
 REFILL = 50
 MAX_FAILURES = 5
+LET_GO_S = 1.0
 
 
 class TurnRunner(Protocol):
@@ -99,7 +102,9 @@ class Lanes:
             self._start(key, lane)
 
     def offer(self, row: InboxRow) -> None:
-        """Queue a message that has just been accepted."""
+        """Queue an accepted message; once draining, it stays in the journal."""
+        if self._closing:
+            return
         key = lane_key(row.message)
         lane = self._lane(key)
         if lane.behind or self._queued >= QUEUED_IN_MEMORY:
@@ -121,14 +126,28 @@ class Lanes:
         What is left stays in the journal and is taken up by the next start.
         """
         self._closing = True
-        workers = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
-        if not workers:
-            return True
-        _, pending = await asyncio.wait(workers, timeout=grace_s)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(grace_s):
+                await self._quiet.wait()
+        pending = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
         for worker in pending:
             worker.cancel()
-        await asyncio.gather(*pending, return_exceptions=True)
+        if pending:
+            await asyncio.wait(pending, timeout=LET_GO_S)
         return not pending
+
+    def abandon(
+        self, worker: asyncio.Task[object], conclude: Callable[[InboxRow], Handled]
+    ) -> None:
+        """Leave behind a worker whose turn will not end; `conclude` makes the turn's record."""
+        for key, lane in self._lanes.items():
+            row = lane.running
+            if lane.worker is worker and row is not None:
+                handled = self._runner.superseded(row) if lane.cancelled else conclude(row)
+                lane.running, lane.cancelled = None, False
+                self._slots.release()
+                lane.worker = asyncio.create_task(self._work(key, lane, handled))
+                return
 
     def _lane(self, key: str) -> _Lane:
         lane = self._lanes.get(key)
@@ -144,24 +163,52 @@ class Lanes:
     def _interrupt(self, lane: _Lane, by: InboxRow) -> None:
         session = session_key(by.message)
         lane.void_before[session] = by.seq
-        running = lane.running
-        if running is not None and lane.worker and session_key(running.message) == session:
+        running, worker = lane.running, lane.worker
+        if running is None or worker is None or lane.cancelled:
+            return
+        if self._is_void(lane, running):
             lane.cancelled = True
-            lane.worker.cancel()
+            worker.cancel()
+            loop = asyncio.get_running_loop()
+            loop.call_later(LET_GO_S, self._let_go, lane, worker, running)
 
-    async def _work(self, key: str, lane: _Lane) -> None:
+    def _let_go(self, lane: _Lane, worker: asyncio.Task[None], row: InboxRow) -> None:
+        if lane.worker is worker and lane.running is row:
+            _log.warning("message %s does not stop; its lane goes on without", row.message.id)
+            self.abandon(worker, self._runner.superseded)
+
+    def _is_void(self, lane: _Lane, row: InboxRow) -> bool:
+        """Whether a later `/stop` or `/reset` made a message void; it never voids another."""
+        if not lane.void_before:
+            return False
+        before = lane.void_before.get(session_key(row.message), 0)
+        return row.seq < before and not self._runner.interrupts(row.message)
+
+    async def _work(self, key: str, lane: _Lane, left: Handled | None = None) -> None:
+        """Handle what waits, after storing what an abandoned worker `left`."""
+        me = asyncio.current_task()
         try:
+            if left is not None:
+                await self._store(left)
             while not self._closing and (row := self._next(key, lane)) is not None:
-                async with self._slots:
+                await self._slots.acquire()
+                try:
                     await self._run(lane, row)
+                finally:
+                    if lane.worker is me:
+                        self._slots.release()
         except StorageError:
             _log.exception("lane %s stopped: the store failed; a restart takes it up", key)
         finally:
-            lane.worker = None
-            self._queued -= len(lane.rows)
-            del self._lanes[key]
-            if not self._lanes:
-                self._quiet.set()
+            if lane.worker is me:
+                self._end(key, lane)
+
+    def _end(self, key: str, lane: _Lane) -> None:
+        lane.worker = None
+        self._queued -= len(lane.rows)
+        del self._lanes[key]
+        if not self._lanes:
+            self._quiet.set()
 
     def _next(self, key: str, lane: _Lane) -> InboxRow | None:
         if not lane.rows and lane.behind:
@@ -180,17 +227,22 @@ class Lanes:
         return row
 
     async def _run(self, lane: _Lane, row: InboxRow) -> None:
-        void_before = lane.void_before.get(session_key(row.message), 0)
-        if row.seq < void_before:
-            handled = self._runner.superseded(row)
-        else:
-            handled = await self._attempt(lane, row)
-        rows = await self._journal.commit(handled)
-        self._committed(handled, rows)
+        handled = await self._attempt(lane, row)
+        try:
+            await self._store(handled)
+        except StorageError:
+            _log.exception("message %s cannot be stored as handled", row.message.id)
+            await self._store(self._runner.dead(row))
+
+    async def _store(self, handled: Handled) -> None:
+        self._committed(handled, await self._journal.commit(handled))
 
     async def _attempt(self, lane: _Lane, row: InboxRow) -> Handled:
         for attempt in range(1, MAX_FAILURES + 1):
-            await self._journal.claim(row.seq)
+            if not self._is_void(lane, row):
+                await self._journal.claim(row.seq)
+            if self._is_void(lane, row):  # perhaps only while it was being claimed
+                return self._runner.superseded(row)
             try:
                 handled = await self._turn(lane, row)
             except StorageError:
@@ -204,14 +256,22 @@ class Lanes:
     async def _turn(self, lane: _Lane, row: InboxRow) -> Handled | None:
         """Run the handler; None when the turn was cancelled, even if that was swallowed."""
         lane.running, lane.cancelled = row, False
+        handled = None
         try:
             handled = await self._runner.handle(row)
         except asyncio.CancelledError:
-            if not lane.cancelled:
+            if lane.running is row and not lane.cancelled:
                 raise
-            handled = None
+        except Exception as error:
+            if lane.running is row:
+                raise
+            raise asyncio.CancelledError from error
         finally:
-            lane.running = None
+            mine = lane.running is row
+            if mine:
+                lane.running = None
+        if not mine:  # left behind: another worker has the lane
+            raise asyncio.CancelledError
         if lane.cancelled:
             lane.cancelled = False
             _uncancel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ from jobclaw.observe.memory import calm_collector
 from jobclaw.settings import Settings
 
 INTERRUPTED = 130
+LET_GO_S = 1.0
 
 
 def run_chat(config: Path | None, console: Mapping[str, object]) -> int:
@@ -40,7 +42,18 @@ async def _chat(settings: Settings, console: Mapping[str, object]) -> int:
             loop.add_signal_handler(number, _end, stop)
         await chat.run(stop)
     sys.stdout.flush()
+    if not await _ended():
+        logging.shutdown()
+        os._exit(0)
     return 0
+
+
+async def _ended() -> bool:
+    """Cancel what still runs; False if an agent does not let go, which would stop the exit."""
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        task.cancel()
+    return not rest or not (await asyncio.wait(rest, timeout=LET_GO_S))[1]
 
 
 def _end(stop: asyncio.Event) -> None:

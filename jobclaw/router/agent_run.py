@@ -3,7 +3,7 @@
 Whatever an agent does, the caller gets its parts one by one, or an `AgentFault` that says what
 happened: it raised, it said nothing, it took too long, or it returned something that is no
 reply. A thread that does not come back is left behind (a daemon thread, so it does not keep the
-process alive either).
+process alive either); a task that does not let go is for its lane to leave behind.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import inspect
 import threading
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from jobclaw.model import Buttons, File, Image, Markdown, Progress, ReplyPart
+from jobclaw.model import ReplyPart
 from jobclaw.registry.agents import AgentEntry
-from jobclaw.router.deadline import Deadlines, OutOfTimeError
+from jobclaw.router.deadline import Deadlines, OutOfTimeError, Task
+from jobclaw.router.reply_parts import NoReplyError, checked
 from jobclaw.spi.agent import Agent, AgentRequest
 
 _END = object()
@@ -38,8 +40,11 @@ async def run_agent(
     request: AgentRequest,
     deadlines: Deadlines,
     take: Callable[[ReplyPart], object],
+    stuck: Callable[[AgentFault, Task], None],
 ) -> None:
     """Run the agent to its end and hand each part to `take` as it comes.
+
+    `stuck` hears of an agent that swallowed its cancellation: this call may then never return.
 
     Raises:
         AgentFault: the agent raised, yielded no reply part, or took too long.
@@ -48,12 +53,13 @@ async def run_agent(
     on_loop = entry.declared.on_loop
     parts: Any = agent.handle(request) if on_loop else _threaded_parts(agent, request)
     try:
-        with deadlines.start():
+        with deadlines.start(partial(_left, deadlines, stuck)):
             async for part in parts:
-                take(_checked(part))
+                take(checked(part))
     except OutOfTimeError as error:
-        reason = f"took longer than {deadlines.timeout_s:g} s"
-        raise AgentFault(reason, traceback.format_exc()) from error
+        raise AgentFault(_late(deadlines), traceback.format_exc()) from error
+    except NoReplyError as error:
+        raise AgentFault(str(error)) from error
     except AgentFault:
         raise
     except asyncio.CancelledError as error:
@@ -61,14 +67,26 @@ async def run_agent(
         if task is None or task.cancelling():
             raise
         raise AgentFault("cancelled itself", traceback.format_exc()) from error
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # SystemExit and its like belong to the turn
         raise AgentFault(repr(error), traceback.format_exc()) from error
 
 
-def _checked(part: object) -> ReplyPart:
-    if not isinstance(part, Markdown | Buttons | Image | File | Progress):
-        raise AgentFault(f"yielded {type(part).__name__}, which is no reply part")
-    return part
+def _late(deadlines: Deadlines) -> str:
+    return f"took longer than {deadlines.timeout_s:g} s"
+
+
+def _left(deadlines: Deadlines, stuck: Callable[[AgentFault, Task], None], task: Task) -> None:
+    """Report a task that did not end, with the place where it waits."""
+    frames = [line for frame in task.get_stack() for line in traceback.format_stack(frame, 1)]
+    reason = f"{_late(deadlines)} and swallowed its cancellation"
+    stuck(AgentFault(reason, "".join(frames)), task)
+
+
+@dataclass(frozen=True)
+class _OnLoop:
+    """What a plain `handle` handed back to be iterated on the loop."""
+
+    parts: AsyncIterator[object]
 
 
 class _Thread:
@@ -99,7 +117,11 @@ class _Thread:
 
     def _work(self) -> None:
         try:
-            for part in _iterated(self._agent.handle(self._request)):
+            result = self._agent.handle(self._request)
+            if isinstance(result, AsyncIterator):
+                self._put(partial(_given, _OnLoop(result)))
+                return
+            for part in _iterated(result):
                 if self._gone.is_set():
                     return
                 self._put(partial(_given, part))
@@ -115,6 +137,10 @@ async def _threaded_parts(agent: Agent, request: AgentRequest) -> AsyncIterator[
     thread.start()
     try:
         while (item := await thread.next()) is not _END:
+            if isinstance(item, _OnLoop):
+                async for part in item.parts:
+                    yield part
+                return
             yield item
     finally:
         thread.abandon()

@@ -17,6 +17,7 @@ from jobclaw.model import (
     Progress,
     ReplyPart,
 )
+from jobclaw.router.language import is_blank
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 _OPEN_THOUGHT = re.compile(r"\A\s*<think>")
@@ -62,6 +63,8 @@ class Draft:
                 return bool(text)
             case Progress():
                 return False
+            case Buttons(buttons=(), text=text):
+                return self.add(Markdown(text))
             case Buttons():
                 self.offers = tuple(
                     Offer(id=button.id, label=button.label, say=button.say, pick=button.pick)
@@ -74,7 +77,12 @@ class Draft:
 
     def is_silent(self) -> bool:
         """Whether the present speaker has said nothing visible."""
-        return not self._spoken and not without_thought(self._text).strip()
+        return not self._spoken and is_blank(without_thought(self._text))
+
+    def end_thought(self) -> None:
+        """What follows is said aloud, even if a `<think>` block was left open."""
+        if not self._spoken:
+            self._text = "" if self.is_silent() else without_thought(self._text)
 
     def current(self) -> OutboundMessage | None:
         """The message being written as it stands, None while it is empty."""
@@ -87,7 +95,7 @@ class Draft:
         return tuple(self._done)
 
     def _visible(self) -> str:
-        text = without_thought(self._text).strip() if not self._done else self._text.strip()
+        text = (self._text if self._spoken else without_thought(self._text)).strip()
         return f"{self._lead}\n\n{text}" if self._lead and text else text or ""
 
     def _close(self, closing: tuple[ReplyPart, ...]) -> None:

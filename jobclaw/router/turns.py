@@ -28,9 +28,10 @@ from jobclaw.router.msg_router import MsgRouter
 from jobclaw.router.outcomes import Answer, Drop, Route, Verdict
 from jobclaw.router.reading import Reader
 from jobclaw.router.record import decision_of, decision_without_turn
-from jobclaw.router.steps.execute import Executed, ExecuteStep
+from jobclaw.router.steps.execute import Executed, ExecuteStep, failure_detail
 from jobclaw.router.voice import Voice
 from jobclaw.spi.clock import Clock
+from jobclaw.spi.local import AgentFailure
 from jobclaw.spi.store import Handled, InboxRow, InboxState, Label, MemoryWrite
 
 INTERRUPTING = frozenset({"stop", "reset"})
@@ -109,13 +110,17 @@ class Turns:
     def dead(self, row: InboxRow) -> Handled:
         """See `bus.lanes.TurnRunner`."""
         text = self._voice.say_in(self._reader.locale(row.message), "router.dead-letter")
-        sorry = OutboundMessage(
-            id=f"{row.message.id}.0",
-            target=row.message.reply,
-            parts=(Markdown(text),),
-            in_reply_to=row.message.platform_message_id or row.message.id,
+        return self._unrouted(row, "dead", "failed", (_sorry(row.message, text),))
+
+    def abandoned(self, failure: AgentFailure, row: InboxRow) -> Handled:
+        """The record of a message whose agent did not end when its time was up."""
+        locale = self._reader.locale(row.message)
+        text = self._voice.say_in(locale, "router.agent-failed", id=failure.error_id)
+        handled = self._unrouted(row, "done", "failed", (_sorry(row.message, text),))
+        decision = msgspec.structs.replace(
+            handled.decision, agent=failure.agent, detail=failure_detail(failure)
         )
-        return self._unrouted(row, "dead", "failed", (sorry,))
+        return msgspec.structs.replace(handled, decision=decision)
 
     def interrupts(self, message: InboundMessage) -> bool:
         """See `bus.lanes.TurnRunner`."""
@@ -182,6 +187,16 @@ class Turns:
             and kept.why == "gate"
             and not self._gate.missing(turn.user)
         )
+
+
+def _sorry(message: InboundMessage, text: str) -> OutboundMessage:
+    """An apology for a message that never became a turn."""
+    return OutboundMessage(
+        id=f"{message.id}.0",
+        target=message.reply,
+        parts=(Markdown(text),),
+        in_reply_to=message.platform_message_id or message.id,
+    )
 
 
 def _again(turn: Turn) -> Turn:

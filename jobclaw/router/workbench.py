@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jobclaw.model import User
+from jobclaw.router.reply_parts import repaired
 from jobclaw.spi.agent import PastTurn
 from jobclaw.spi.store import MemoryWrite, Store
+
+
+def kept(value: object) -> str:
+    """A value as it can be stored: a text, or a number as its text.
+
+    Raises:
+        TypeError: it is neither; raised in the agent, so that its author sees the line.
+    """
+    if isinstance(value, str):
+        return repaired(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    raise TypeError(f"only texts and numbers can be kept, not {type(value).__name__}")
 
 
 class TurnMemory:
@@ -29,7 +43,7 @@ class TurnMemory:
 
     def set(self, key: str, value: str) -> None:
         """See `spi.Memory`."""
-        self._changed[key] = value
+        self._changed[kept(key)] = kept(value)
 
     def writes(self) -> tuple[MemoryWrite, ...]:
         """What changed."""
@@ -52,6 +66,7 @@ class TurnProfile:
 
     def set(self, field: str, value: str) -> None:
         """See `spi.Profile`."""
+        field, value = kept(field), kept(value)
         self.changed = True
         if value:
             self._fields[field] = value

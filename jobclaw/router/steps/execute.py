@@ -23,7 +23,7 @@ from jobclaw.model import (
 from jobclaw.registry.agents import AgentEntry, AgentRegistry
 from jobclaw.router.agent_run import AgentFault, run_agent
 from jobclaw.router.binding import bound, remembered, unbound
-from jobclaw.router.deadline import Deadlines
+from jobclaw.router.deadline import Deadlines, Task
 from jobclaw.router.draft import Draft
 from jobclaw.router.permission import obstacle
 from jobclaw.router.policy import Policy
@@ -38,12 +38,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a turn needs of the world: missing profile fields, who watches, who is told."""
+    """What a turn needs of the world: missing profile fields, who watches, who is told.
+
+    `abandon`: the turn of this task failed and will not end; whoever waits for it must not.
+    """
 
     missing: Callable[[User], tuple[str, ...]]
     streams: Callable[[InboundMessage], bool]
     preview: Callable[[OutboundMessage], None]
     failed: Callable[[AgentFailure], None]
+    abandon: Callable[[Task, AgentFailure], None]
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,8 @@ class ExecuteStep:
         if self._around.streams(request.message):
             take = partial(_shown, draft, self._around.preview)
         try:
-            await run_agent(entry, request, self._deadlines, take)
+            stuck = partial(self._stuck, entry, request.message)
+            await run_agent(entry, request, self._deadlines, take, stuck)
         except AgentFault as fault:
             return fault
         return AgentFault("said nothing") if draft.is_silent() else None
@@ -147,27 +152,46 @@ class ExecuteStep:
     def _failed(
         self, turn: Turn, entry: AgentEntry, fault: AgentFault, draft: Draft
     ) -> Executed:
+        failure = self._report(entry, turn.message, fault)
+        said = "" if draft.is_silent() else "\n\n"
+        draft.end_thought()
+        text = self._voice.say(turn, "router.agent-failed", id=failure.error_id)
+        draft.add(Markdown(said + text))
+        detail = failure_detail(failure)
+        return Executed(msgspec.structs.replace(turn, detail=detail), entry.id, "failed")
+
+    def _stuck(
+        self, entry: AgentEntry, message: InboundMessage, fault: AgentFault, task: Task
+    ) -> None:
+        self._around.abandon(task, self._report(entry, message, fault))
+
+    def _report(
+        self, entry: AgentEntry, message: InboundMessage, fault: AgentFault
+    ) -> AgentFailure:
+        """Log a failure under a fresh error id and tell who watches."""
         error_id = f"E{secrets.token_hex(3)}"
         _log.error(
             "agent %s failed on message %s (%s): %s\n%s",
             entry.id,
-            turn.message.id,
+            message.id,
             error_id,
             fault.reason,
             fault.trace,
         )
-        report = AgentFailure(
+        failure = AgentFailure(
             error_id=error_id,
             agent=entry.id,
-            message=turn.message.platform_message_id or turn.message.id,
+            message=message.platform_message_id or message.id,
             reason=fault.reason,
             traceback=fault.trace,
         )
-        self._around.failed(report)
-        said = "" if draft.is_silent() else "\n\n"
-        draft.add(Markdown(said + self._voice.say(turn, "router.agent-failed", id=error_id)))
-        turn = msgspec.structs.replace(turn, detail=f"error {error_id}: {fault.reason[:200]}")
-        return Executed(turn, entry.id, "failed")
+        self._around.failed(failure)
+        return failure
+
+
+def failure_detail(failure: AgentFailure) -> str:
+    """How a decision names a failure."""
+    return f"error {failure.error_id}: {failure.reason[:200]}"
 
 
 def _shown(draft: Draft, preview: Callable[[OutboundMessage], None], part: ReplyPart) -> None:
