@@ -26,6 +26,11 @@ def locale_of(user: User, text: str, default: Locale) -> Locale:
     return known or default
 
 
+def is_blank(text: str) -> bool:
+    """Whether nothing of a text can be seen: spaces, control and format characters only."""
+    return not any(char.isprintable() and not char.isspace() for char in text)
+
+
 def bare(text: str) -> str:
     """A short answer without width, case, spaces and punctuation around it."""
     folded = unicodedata.normalize("NFKC", text).casefold()

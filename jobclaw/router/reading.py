@@ -95,8 +95,7 @@ class Reader:
         text = message.text if pressed is None else pressed.say or pressed.label
         text = text[: self._policy.text_most]
         command = self.command_of(message) if pressed is None else None
-        written = "" if pressed else text if command is None else command.args or ""
-        locale = locale_of(user, written, self._policy.locale)
+        locale = locale_of(user, _written(text, command, pressed), self._policy.locale)
         if user.locale != locale:
             user = msgspec.structs.replace(user, locale=locale)
         seen = None
@@ -164,6 +163,15 @@ class Reader:
             return CommandCall(name=name, kind="switch", target=name, args=args)
         near = self._commands.near(name)
         return CommandCall(name=name, kind="hint", target=near) if near else None
+
+
+def _written(text: str, command: CommandCall | None, pressed: Offer | None) -> str:
+    """What of a message is the user's own words: no label, code or option of a command."""
+    if pressed is not None:
+        return ""
+    if command is None:
+        return text
+    return "" if command.kind == "system" else command.args or ""
 
 
 def _named(args: str) -> CommandCall:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from codecs import BOM_UTF8
 from datetime import datetime
 from typing import Literal
 
@@ -50,12 +51,12 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def read_line(data: bytes) -> Line:
-    """Decode a line.
+    """Decode a line; a byte-order mark, as some shells put before their output, is none of it.
 
     Raises:
         msgspec.DecodeError: not JSON, an unknown key, a wrong type, or neither text nor button.
     """
-    line = msgspec.json.decode(data, type=Line)
+    line = msgspec.json.decode(data.removeprefix(BOM_UTF8), type=Line)
     if line.op is None and line.text is None and line.button is None:
         raise msgspec.ValidationError("Object missing required field `text`")
     return line

@@ -6,6 +6,7 @@ import msgspec
 
 from jobclaw.model import Markdown, Turn
 from jobclaw.router.gate import ProfileGate, parked, postponed, resumed
+from jobclaw.router.language import is_blank
 from jobclaw.router.outcomes import Answer, Drop, Next, Route, StepResult
 from jobclaw.router.policy import Policy
 from jobclaw.router.voice import Voice
@@ -33,7 +34,7 @@ class IdentityStep:
             until = turn.at + self._policy.takeover
             session = msgspec.structs.replace(turn.session, takeover_until=until)
             return Drop(msgspec.structs.replace(turn, session=session), "takeover")
-        if not turn.text.strip() and not turn.message.attachments:
+        if is_blank(turn.text) and not turn.message.attachments:
             text_id = "router.stale-button" if turn.pressed else "router.no-text"
             return Answer(turn, "hint", (Markdown(self._voice.say(turn, text_id)),))
         return self._ask(turn)
