@@ -8,20 +8,31 @@ import unicodedata
 from jobclaw.model import Locale, User
 
 _HAN = re.compile(r"[㐀-鿿豈-﫿぀-ヿ]")
-_LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}")
+_LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ']+")
 _SENTENCE_WORDS = 3
+_ENGLISH = frozenset(
+    "a about an any are at can could do does find for from give have hello help how i i'm in is it "
+    "jobs look looking me my near need on please recommend search show some tell thanks that the "
+    "there to want what when where which who why with would you your".split()
+)
 POSTPONE_WORDS = frozenset({"跳过", "稍后", "skip", "later"})
 
 
 def locale_of(user: User, text: str, default: Locale) -> Locale:
-    """The language to answer in; a word or two of Latin do not turn a Chinese chat English."""
+    """The language to answer in.
+
+    What turns a Chinese chat English is a sentence: some Latin words of which one is plain
+    English. Names, skills and product words (`Python and SQL`) are written so in Chinese too.
+    """
     if user.locale_fixed and user.locale is not None:
         return user.locale
     if _HAN.search(text):
         return "zh"
     known = user.locale
-    words = len(_LATIN_WORD.findall(text))
-    if words >= _SENTENCE_WORDS or (words and known is None):
+    words = _LATIN_WORD.findall(text)
+    if words and known is None:
+        return "en"
+    if len(words) >= _SENTENCE_WORDS and any(word.casefold() in _ENGLISH for word in words):
         return "en"
     return known or default
 

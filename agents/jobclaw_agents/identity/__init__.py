@@ -27,6 +27,13 @@ _CHANGE = re.compile(
     r"|^(?:change|set|update) (?:my )?(?P<en>skills|education) (?:to|as) (?P<ev>.+)$",
     re.IGNORECASE | re.DOTALL,
 )
+_NO_ANSWER = re.compile(
+    r"^\W*(你好|您好|嗨|哈喽|在吗|谢谢|好的?|嗯+|哦+)\W*$"
+    r"|^\W*(ok|okay|hi|hello|hey|thanks|thank you|yes|no)\W*$"
+    r"|[?？]\s*$|[吗么呢]\W*$|^\W*$"
+    r"|^(不想|不要|不用|不填|不告诉|算了|没有|why\b|what\b|how\b|i don't|i do not|no thanks)",
+    re.IGNORECASE,
+)
 _NAMES = {
     "技能": "skills",
     "学历": "education",
@@ -70,8 +77,11 @@ class IdentityAgent(Agent):
         if change is not None:
             field = _NAMES[(change.group("zh") or change.group("en")).casefold()]
             profile.set(field, _answer(change.group("zv") or change.group("ev")))
-        elif asking in request.missing and request.text.strip() and request.args is None:
-            profile.set(asking, _answer(request.text))
+        elif asking in request.missing and request.args is None:
+            if _NO_ANSWER.search(request.text.strip()):
+                yield Markdown(request.say("identity.no-answer") + "\n\n")
+            else:
+                profile.set(asking, _answer(request.text))
         left = tuple(field for field in request.missing if not profile.get(field))
         if left:
             memory.set("asking", left[0])
