@@ -8,12 +8,13 @@ import unicodedata
 from jobclaw.model import Locale, User
 
 _HAN = re.compile(r"[㐀-鿿豈-﫿぀-ヿ]")
-_LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ']+")
+_LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}")
 _SENTENCE_WORDS = 3
-_ENGLISH = frozenset(
-    "a about an any are at can could do does find for from give have hello help how i i'm in is it "
-    "jobs look looking me my near need on please recommend search show some tell thanks that the "
-    "there to want what when where which who why with would you your".split()
+_ENGLISH = re.compile(
+    r"\b(a|about|an|any|are|at|can|could|do|does|find|for|from|give|have|hello|help|how|i|in|is|it"
+    r"|jobs|look|looking|me|my|near|need|on|please|recommend|search|show|some|tell|thanks|that|the"
+    r"|there|to|want|what|when|where|which|who|why|with|would|you|your)\b",
+    re.IGNORECASE,
 )
 POSTPONE_WORDS = frozenset({"跳过", "稍后", "skip", "later"})
 
@@ -32,7 +33,7 @@ def locale_of(user: User, text: str, default: Locale) -> Locale:
     words = _LATIN_WORD.findall(text)
     if words and known is None:
         return "en"
-    if len(words) >= _SENTENCE_WORDS and any(word.casefold() in _ENGLISH for word in words):
+    if len(words) >= _SENTENCE_WORDS and _ENGLISH.search(text):
         return "en"
     return known or default
 
