@@ -25,11 +25,15 @@ _NEAREST = 4
 
 
 class Negator(msgspec.Struct, frozen=True, gc=False):
-    """A word at `start:end` that denies what follows; a ban more than what it stands before."""
+    """A word at `start:end` that denies what follows, up to `reach`.
+
+    A ban denies more than what it stands before.
+    """
 
     start: int
     end: int
     is_ban: bool
+    reach: int
 
 
 class Negation:
@@ -40,7 +44,8 @@ class Negation:
     def __init__(self, text: str, keywords: Sequence[Span]) -> None:
         """Find them; `keywords`: all that were found, in order.
 
-        A negator inside a keyword is a part of it and denies nothing.
+        A negator inside a keyword is a part of it and denies nothing else, unless the words go on
+        with another keyword that begins in it: 不要再推 and 推荐岗位 in 不要再推荐岗位.
         """
         self._text = text
         self._keywords = keywords
@@ -49,9 +54,9 @@ class Negation:
         if self._negators:
             ends = list(accumulate((end for _, end in keywords), max))
             self._negators = [
-                negator
+                kept
                 for negator in self._negators
-                if negator.end > _last_end(ends, self._index(negator.start + 1))
+                if (kept := self._outside(negator, ends)) is not None
             ]
 
     def governs(self, start: int, end: int) -> bool:
@@ -68,6 +73,16 @@ class Negation:
                 return self._count_in_row(index) % 2 == 1
         return False
 
+    def _outside(self, negator: Negator, ends: Sequence[int]) -> Negator | None:
+        """The negator as it acts outside the keyword that holds it, if any does."""
+        end = _last_end(ends, self._index(negator.start + 1))
+        if negator.end > end:
+            return negator
+        is_order = negator.is_ban and not words.STATED.match(self._text, negator.start)
+        if not is_order or negator.end == end:
+            return None
+        return Negator(negator.start, end - 1, is_ban=True, reach=0)
+
     def _index(self, position: int) -> int:
         """The number of keywords that start before `position`."""
         return bisect_left(self._keywords, position, key=itemgetter(0))
@@ -83,8 +98,9 @@ class Negation:
         text, after = self._text, negator.end
         if after >= start:
             return True
-        reach = BAN_REACH if negator.is_ban else PLAIN_REACH
-        if words.BORDER.search(text, after, start) or self._distance(after, start) > reach:
+        if words.BORDER.search(text, after, start):
+            return False
+        if self._distance(after, start) > negator.reach:
             return False
         light = words.LIGHT.match(text, after, start)
         if words.REQUEST.search(text, light.end() + 1 if light else after, start):
@@ -119,11 +135,12 @@ def _last_end(ends: Sequence[int], count: int) -> int:
 
 
 def _find_negators(text: str, patterns: Sequence[re.Pattern[str]]) -> list[Negator]:
+    reach = {"ban": BAN_REACH, "plain": PLAIN_REACH}
     found = [
-        Negator(token.start(), token.end(), token.lastgroup == "ban")
+        Negator(token.start(), token.end(), kind == "ban", reach[kind])
         for pattern in patterns
         for token in pattern.finditer(text)
-        if token.lastgroup in ("ban", "plain") and not _is_question(text, token.start())
+        if (kind := token.lastgroup) in reach and not _is_question(text, token.start())
     ]
     if len(patterns) > 1:
         found.sort(key=attrgetter("start"))

@@ -17,6 +17,9 @@ def _word_of(*patterns: str) -> str:
     return "(?<![a-z0-9-])" + _any_of(*patterns) + "(?![a-z0-9-])"
 
 
+STATED = re.compile("不(?:想|打算|准备|希望|愿|感兴趣)|没")
+"""Bans that say what the speaker is like, rather than tell the bot what not to do."""
+
 STOP = ",。!?;:\n…~"
 """Punctuation that ends a clause; a full stop does too, if no letter follows (node.js)."""
 

@@ -1,7 +1,7 @@
 """The form in which texts and keywords are compared, and the way back to the original text.
 
 NFKC, case-folded, Traditional written as Simplified, without format characters, runs of spaces
-as one. The agent never sees this form: it gets the original text.
+and tabs as one space. The agent never sees this form: it gets the original text.
 
 Characters are simplified one by one, not by opencc's phrases: what a character becomes must not
 depend on its neighbours, or a keyword alone and inside a text would differ (乾隆 and 隆).
@@ -63,7 +63,7 @@ class NormalText(msgspec.Struct, frozen=True, gc=False):
 
 def normalise(text: str) -> NormalText:
     """Normalise the first `LIMIT` characters of a message."""
-    text = text[:LIMIT]
+    text = text[:LIMIT].replace("\t", " ")
     if _PLAIN.fullmatch(text):
         folded = normalize("NFKC", text).lower()
         if "  " not in folded:
@@ -73,6 +73,7 @@ def normalise(text: str) -> NormalText:
 
 def fold(text: str) -> str:
     """The normalised form of a text of any length, without the way back."""
+    text = text.replace("\t", " ")
     if _PLAIN.fullmatch(text):
         folded = normalize("NFKC", text).lower()
     else:
