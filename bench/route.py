@@ -2,7 +2,8 @@
 
 A turn is everything from the unified event to the value that would be committed: who wrote,
 command, binding, classification, match, the agent's run, the decision record. Storing it is P2
-and P3. `python bench/route.py [--json]`
+and P3; the figures "from the store" read user and session from SQLite for every message, as the
+daemon does. `python bench/route.py [--json]`
 """
 
 import asyncio
@@ -12,11 +13,12 @@ import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 from harness import Figure, at_least, at_most, parser, report
 
 from jobclaw.app import Core, SystemClock, build_core, load_texts
-from jobclaw.model import Conversation, InboundMessage, ReplyTarget, Sender
+from jobclaw.model import Conversation, InboundMessage, ReplyTarget, Sender, Session, User
 from jobclaw.observe.memory import calm_collector
 from jobclaw.plugins.host import PluginHost
 from jobclaw.registry.agents import AgentRegistry
@@ -26,7 +28,7 @@ from jobclaw.router.system_commands import SYSTEM_COMMANDS
 from jobclaw.router.turns import Stages, Turns
 from jobclaw.settings import Settings, load_settings
 from jobclaw.spi import Agent, AgentIntro, AgentRequest, Markdown
-from jobclaw.spi.store import InboxRow
+from jobclaw.spi.store import InboxRow, Store
 from jobclaw.storage import open_store
 
 MESSAGES, ROUNDS, KEYWORDS = 4000, 5, 10_000
@@ -51,6 +53,22 @@ class BenchAgent(Agent):
         yield Markdown(request.text)
 
 
+class MemoryStore:
+    """What a turn reads, without a disk: the peers have none either."""
+
+    def __init__(self) -> None:
+        self._user = User(id="u1", name="u1", locale="zh")
+
+    def user_by_identity(self, *_: str) -> User | None:
+        return self._user
+
+    def read(self, key: str, user_id: str) -> Session:
+        return Session(key=key, user_id=user_id)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
 def words(share: int, of: int) -> dict[str, float]:
     """This agent's share of the keywords: made-up Chinese words of two to four characters."""
     found: dict[str, float] = {}
@@ -60,7 +78,7 @@ def words(share: int, of: int) -> dict[str, float]:
     return found
 
 
-def core_with(agents: int, folder: Path) -> tuple[Core, BenchAgent]:
+def core_with(agents: int, folder: Path, *, durable: bool = False) -> tuple[Core, BenchAgent]:
     """A core with that many agents; the last one also has the keyword that is said."""
     (folder / "config").mkdir()
     (folder / "config" / "jobclaw.yaml").write_text(CONFIG, "utf-8")
@@ -73,8 +91,8 @@ def core_with(agents: int, folder: Path) -> tuple[Core, BenchAgent]:
     last = made[-1]
     last.keywords = {last.intents[0]: {**words(agents - 1, agents), "推荐几个": 0.95}}
     host.registry.register("bench", made)
-    store = open_store(folder / "workspace", SystemClock())
-    return build_core(settings, store, SystemClock(), texts, host), last
+    store = open_store(folder / "workspace", SystemClock()) if durable else MemoryStore()
+    return build_core(settings, cast("Store", store), SystemClock(), texts, host), last
 
 
 def turns_of(core: Core) -> Turns:
@@ -105,10 +123,10 @@ def message(text: str) -> InboundMessage:
     )
 
 
-async def measure(agents: int, text: str) -> tuple[float, float]:
+async def measure(agents: int, text: str, *, durable: bool = False) -> tuple[float, float]:
     """CPU microseconds a message (median of the rounds), and the p99 of its time."""
     with tempfile.TemporaryDirectory() as folder:
-        core, last = core_with(agents, Path(folder))
+        core, last = core_with(agents, Path(folder), durable=durable)
         turns = turns_of(core)
         row = InboxRow(seq=1, message=message(text), attempts=0)
         for _ in range(200):
@@ -141,6 +159,10 @@ async def figures() -> list[Figure]:
             goal = GOAL_PER_CPU_S if agents == 100 else 0
             found.append(at_least(name, per_second, goal, "messages per CPU s"))
             found.append(at_most(f"{name}, p99", p99, GOAL_P99_US, "us"))
+        cost, p99 = await measure(100, text.format(last=99), durable=True)
+        name = f"by {way}, 100 agents, reading user and session from the store"
+        found.append(Figure(name, round(1e6 / cost), "messages per CPU s"))
+        found.append(Figure(f"{name}, p99", round(p99, 1), "us"))
         found.append(at_most(f"by {way}, cost at 100 / at 1", costs[100] / costs[1], 1.2, "x"))
     return found
 

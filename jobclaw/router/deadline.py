@@ -69,13 +69,16 @@ class Deadlines:
         self.running: dict[Deadline, float] = {}
         self.expired: set[Deadline] = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self, stuck: Callable[[Task], None]) -> Deadline:
         """A deadline for the present task, `timeout_s` from now; `stuck`: it did not end."""
-        task = asyncio.current_task()
+        loop = self._loop
+        if loop is None:  # kept, since asking which loop runs is a system call in Python 3.11
+            loop = self._loop = asyncio.get_running_loop()
+        task = asyncio.current_task(loop)
         if task is None:
             raise RuntimeError("a deadline belongs to a task")
-        loop = task.get_loop()
         due = loop.time() + self.timeout_s
         if self._timer is None:
             self._timer = loop.call_at(due, self._look, loop)
