@@ -5,8 +5,9 @@ Roles and profiles are read for every message and never kept in the session.
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -34,7 +35,8 @@ from jobclaw.router.language import bare, locale_of
 from jobclaw.router.policy import Policy
 from jobclaw.spi.store import Store
 
-NUMBER_DIGITS = 2
+_NUMBER = re.compile(r"[\s(]*(\d{1,2})[\s.。、,)!]*")
+OFFER_MOST = 200
 HUMAN_WORD, HUMAN_WORD_MOST = "转人工", 12
 
 
@@ -186,18 +188,21 @@ def _named(args: str) -> CommandCall:
 def _pressed(message: InboundMessage, session: Session) -> Offer | None:
     """The offered button that a message presses, by id, number or label."""
     offers = session.offers
-    if not offers:
-        return Offer(id=message.action, label=message.text) if message.action else None
     if message.action:
-        for offer in offers:
-            if offer.id == message.action:
-                return offer
-        return Offer(id=message.action, label=message.text)
-    text = bare(message.text)
-    if len(text) <= NUMBER_DIGITS and text.isdecimal():
-        number = int(unicodedata.normalize("NFKC", text))
-        return offers[number - 1] if 1 <= number <= len(offers) else None
-    for offer in offers:
-        if text and text == bare(offer.label):
-            return offer
-    return None
+        stale = Offer(id=message.action, label=message.text)
+        return next((offer for offer in offers if offer.id == message.action), stale)
+    return _chosen(message.text.strip(), offers) if offers else None
+
+
+def _chosen(text: str, offers: Sequence[Offer]) -> Offer | None:
+    """The offer that a text names; /reset stays a command, even if a label says Reset."""
+    if len(text) > OFFER_MOST:
+        return None
+    number = _NUMBER.fullmatch(unicodedata.normalize("NFKC", text))
+    if number is not None:
+        chosen = int(number[1])
+        return offers[chosen - 1] if 1 <= chosen <= len(offers) else None
+    label = bare(text)
+    if not label or read_command(text) is not None:
+        return None
+    return next((offer for offer in offers if bare(offer.label) == label), None)

@@ -10,7 +10,6 @@ from jobclaw.settings.fields import (
     RootedPaths,
     Seconds,
     Section,
-    ShippedPath,
     Strings,
     Switch,
 )
@@ -61,7 +60,7 @@ class UnknownSendSettings(Section):
 class RolesSettings(Section):
     """Who may do more than everybody."""
 
-    file: ShippedPath = Path("config/roles.yaml")
+    file: RootedPath = Path("config/roles.yaml")
     """Table of vip and admin identities; read again when it changes."""
 
 

@@ -27,13 +27,15 @@ class IdentityStep:
         reason = _ignored(turn)
         if reason:
             return Drop(turn, reason)
-        if turn.command is not None:
+        if turn.command is not None and turn.command.kind == "system":
             return Next(turn)
         takeover = turn.session.takeover_until
         if takeover is not None and turn.at < takeover:
             until = turn.at + self._policy.takeover
             session = msgspec.structs.replace(turn.session, takeover_until=until)
             return Drop(msgspec.structs.replace(turn, session=session), "takeover")
+        if turn.command is not None:
+            return Next(turn)
         if is_blank(turn.text) and not turn.message.attachments:
             text_id = "router.stale-button" if turn.pressed else "router.no-text"
             return Answer(turn, "hint", (Markdown(self._voice.say(turn, text_id)),))

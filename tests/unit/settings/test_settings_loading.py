@@ -46,7 +46,7 @@ def test_the_shipped_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert settings.files == (defaults_folder() / "jobclaw.yaml",)
     assert settings.workspace == tmp_path / "workspace"
     assert settings.plugins.drop_in_dirs == (tmp_path / "agents",)
-    assert settings.roles.file == defaults_folder() / "roles.yaml"
+    assert settings.roles.file == tmp_path / "config/roles.yaml"
     assert settings.locale.dir == tmp_path / "config/locales"
     assert list(settings.channels.enabled()) == ["console", "web"]
     assert settings.keywords_overlay == tmp_path / "config/keywords.local.yaml"
