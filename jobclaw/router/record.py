@@ -35,7 +35,7 @@ def decision_of(turn: Turn, agent: str, outcome: Outcome, revision: str) -> Rout
         outcome=outcome,
         at=turn.at,
         platform_message=turn.message.platform_message_id,
-        text=(turn.text if turn.replayed else turn.message.text)[:TEXT_LIMIT],
+        text=_said(turn)[:TEXT_LIMIT],
         detail=turn.detail,
         replayed=turn.replayed,
         escaped_from=turn.escaped_from,
@@ -55,6 +55,12 @@ def decision_of(turn: Turn, agent: str, outcome: Outcome, revision: str) -> Rout
         margin=result.margin,
         tiers=tiers,
     )
+
+
+def _said(turn: Turn) -> str:
+    """What was answered: the message, the button's words, or the earlier message."""
+    is_own = not turn.replayed and not turn.message.action
+    return turn.message.text if is_own else turn.text
 
 
 def _binding(turn: Turn) -> BindingView | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jobclaw.model import User
+from jobclaw.router.language import is_blank
 from jobclaw.router.reply_parts import repaired
 from jobclaw.spi.agent import PastTurn
 from jobclaw.spi.store import MemoryWrite, Store
+
+HISTORY_SLACK = 3
 
 
 def kept(value: object) -> str:
@@ -92,5 +95,7 @@ class TurnSession:
         self.released = True
 
     def history(self, limit: int = 20) -> tuple[PastTurn, ...]:
-        """See `spi.SessionView`."""
-        return self._store.history(self.id, limit)
+        """See `spi.SessionView`; what no agent answered (commands, codes) is left out."""
+        past = self._store.history(self.id, HISTORY_SLACK * limit)
+        said = [turn for turn in past if turn.agent and not is_blank(turn.text)]
+        return tuple(said[-limit:]) if limit > 0 else ()
