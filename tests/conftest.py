@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from driver import Deployment
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,7 +1,6 @@
 """Commands in every form that people and phones produce (public faults, area commands)."""
 
 import pytest
-
 from driver import Chat, Deployment, Speaker, decisions, replies
 
 HELP_WORD = "/agents"

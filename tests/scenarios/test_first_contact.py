@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from driver import Deployment, decisions, replies
 
 FIRST = "帮我看看有没有合适的 Java 岗位"

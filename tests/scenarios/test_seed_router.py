@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from seed_agents import CONFIG, SOURCE
-
 from driver import Chat, Deployment, decisions, replies
+from seed_agents import CONFIG, SOURCE
 
 WITH_MODEL = {"R6", "R7"}
 RECOMMEND = """        _agent("recommend", ("RECOMMEND",)),

@@ -47,7 +47,7 @@ def waiting_ids(store: SqliteStore) -> set[str]:
 async def test_kill_9_in_the_middle_of_everything(tmp_path: Path) -> None:
     accepted: set[str] = set()
     handled: set[str] = set()
-    dice = random.Random(7)  # noqa: S311
+    dice = random.Random(7)
     for round_ in range(4):
         lines = dice.randrange(200, 1500)
         into, done = run_until_killed(tmp_path, round_ * EVERYTHING, lines)
