@@ -53,7 +53,7 @@ async def run_agent(
     on_loop = entry.declared.on_loop
     parts: Any = agent.handle(request) if on_loop else _threaded_parts(agent, request)
     try:
-        with deadlines.start(partial(_left, deadlines, stuck)):
+        with deadlines.start(partial(_left, parts, deadlines, stuck)):
             async for part in parts:
                 take(checked(part))
     except OutOfTimeError as error:
@@ -75,11 +75,13 @@ def _late(deadlines: Deadlines) -> str:
     return f"took longer than {deadlines.timeout_s:g} s"
 
 
-def _left(deadlines: Deadlines, stuck: Callable[[AgentFault, Task], None], task: Task) -> None:
-    """Report a task that did not end, with the place where it waits."""
-    frames = [line for frame in task.get_stack() for line in traceback.format_stack(frame, 1)]
-    reason = f"{_late(deadlines)} and swallowed its cancellation"
-    stuck(AgentFault(reason, "".join(frames)), task)
+def _left(
+    parts: object, deadlines: Deadlines, stuck: Callable[[AgentFault, Task], None], task: Task
+) -> None:
+    """Report an agent that did not end, with the line where it waits."""
+    frame = getattr(parts, "ag_frame", None)
+    trace = "" if frame is None else "".join(traceback.format_stack(frame, 1))
+    stuck(AgentFault(f"{_late(deadlines)} and swallowed its cancellation", trace), task)
 
 
 @dataclass(frozen=True)
