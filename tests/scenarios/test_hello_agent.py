@@ -146,7 +146,7 @@ def test_dropped_changed_broken_mended_and_removed_while_a_chat_runs(deployment:
         assert "插件 hello" not in chat.say("/agents", user="no-admin")["text"]
         checked = deployment.run("doctor")
         assert checked.returncode == 1
-        assert "hello.py, line 20" in checked.stdout
+        assert f"hello.py, line {BROKEN.count(chr(10))}" in checked.stdout
 
         deployment.drop_in("hello", HELLO.replace("你说：", "第三版："))
         until(chat, "打个招呼", saying("第三版："))
