@@ -26,7 +26,7 @@ from jobclaw.bus.topics import (
     Notice,
 )
 from jobclaw.errors import ConfigError
-from jobclaw.model import InboundMessage, OutboundMessage, Turn
+from jobclaw.model import InboundMessage, OutboundMessage, ReplyTarget, Turn
 from jobclaw.observe.why import Explainer
 from jobclaw.plugins.host import PluginHost
 from jobclaw.registry.agents import AgentRegistry
@@ -151,7 +151,7 @@ class Core:
 
     def gate(self) -> ProfileGate:
         """The profile gate in use."""
-        return ProfileGate(self.plugins.gate, self.policy)
+        return ProfileGate(self.plugins.gate, self.policy, self.agents)
 
     def reader(self) -> Reader:
         """Makes turns of messages."""
@@ -267,14 +267,16 @@ class Chat:
         watching = asyncio.create_task(self._watch(done))
         self.outbox.recover()
         self.lanes.recover()
+        outbox_s = 0.0  # when the channel fails, nothing more can be delivered
         try:
             await self._adapter.start(self)
             await self._served(stop)
+            outbox_s = DRAIN_OUTBOX_S
         finally:
             done.set()
             await self._adapter.stop(DRAIN_OUTBOX_S)
             await self.lanes.drain(DRAIN_TURNS_S)
-            await self.outbox.drain(DRAIN_OUTBOX_S)
+            await self.outbox.drain(outbox_s)
             await watching
             await self._core.bus.close()
 
@@ -303,11 +305,12 @@ class Chat:
         await self.outbox.idle()
         await self._core.store.flush()
 
-    def _adapter_of(self, channel: str, account: str) -> ChannelAdapter | None:  # noqa: ARG002
-        return self._adapter if channel == "console" else None
+    def _adapter_of(self, target: ReplyTarget) -> ChannelAdapter | None:
+        served = target.channel == "console" and self._adapter.serves(target)
+        return self._adapter if served else None
 
     def _streams(self, message: InboundMessage) -> bool:
-        adapter = self._adapter_of(message.channel, message.account)
+        adapter = self._adapter_of(message.reply)
         return adapter is not None and adapter.capabilities.stream != "none"
 
     def _preview(self, message: OutboundMessage) -> None:

@@ -12,7 +12,9 @@ from datetime import timedelta
 import msgspec
 
 from jobclaw.model import GateState, Parked, Session, Turn, User
+from jobclaw.registry.agents import AgentRegistry
 from jobclaw.router.language import POSTPONE_WORDS, bare
+from jobclaw.router.permission import obstacle
 from jobclaw.router.policy import Policy
 from jobclaw.spi.gate import IdentityGate
 
@@ -22,9 +24,12 @@ POSTPONED_FOR = timedelta(hours=24)
 class ProfileGate:
     """The gate that a plugin provides, with the deployment's policy; without one it is open."""
 
-    def __init__(self, gate: IdentityGate | None, policy: Policy) -> None:
+    def __init__(
+        self, gate: IdentityGate | None, policy: Policy, agents: AgentRegistry
+    ) -> None:
         self._gate = gate
         self._policy = policy
+        self._agents = agents
 
     @property
     def agent_id(self) -> str:
@@ -37,6 +42,11 @@ class ProfileGate:
             return ()
         return self._gate.missing(user, self._policy.required_fields)
 
+    def is_open(self, turn: Turn) -> bool:
+        """Whether nobody is there to ask: a gate without its agent must lock nobody out."""
+        entry = self._agents.get(self.agent_id)
+        return entry is None or obstacle(entry, turn.role) is not None
+
     def asks(self, turn: Turn) -> tuple[str, ...]:
         """The missing fields to ask for now: never in a group, not while put off."""
         if turn.is_group:
@@ -44,7 +54,8 @@ class ProfileGate:
         state = turn.user.gate
         if state.final or (state.until is not None and turn.at < state.until):
             return ()
-        return self.missing(turn.user)
+        missing = self.missing(turn.user)
+        return () if missing and self.is_open(turn) else missing
 
     def asks_before(self, turn: Turn) -> tuple[str, ...]:
         """The missing fields to ask for before an agent that needs them; a command passes."""

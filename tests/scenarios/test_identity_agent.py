@@ -63,3 +63,77 @@ def test_profile_does_not_hold_the_session_afterwards(tmp_path: Path):
         chat.tell("浙大 计算机 2026届")
         chat.say("/profile")
         assert chat.decide("查询投递进度")["agent"] == "progress"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/collect",
+        "/h",
+        "帮我看看有没有合适的 Java 岗位",
+        "推荐几个工作",
+        "find me a job",
+        "修改我的资料",
+    ],
+)
+def test_a_request_is_no_answer(newcomer: Speaker, text: str):
+    again = newcomer.say(text)
+    assert again["agent"] == "identity"
+    assert "跳过" in again["text"] or "skip" in again["text"]
+    assert "毕业年份" not in again["text"]
+    assert "graduation" not in again["text"]
+
+
+def test_a_word_after_putting_off_is_no_answer(tmp_path: Path):
+    with Deployment(tmp_path, "").chat() as chat:
+        chat.say("你好")
+        chat.say("跳过")
+        assert "技能" in chat.say("修改我的资料")["text"]
+        chat.say("Java, Spring")
+        chat.say("浙大 计算机 2026届")
+    [user] = Deployment(tmp_path, "").json("users", "list")
+    assert user["profile"]["skills"] == "Java, Spring"
+
+
+def test_a_question_about_the_profile_changes_nothing(newcomer: Speaker):
+    newcomer.say("Java")
+    newcomer.tell("浙大 计算机 2026届")
+    assert "Java" in newcomer.say("/profile 我的技能是什么")["text"]
+    assert "Java" in newcomer.say("/profile")["text"]
+
+
+def test_without_its_agent_the_gate_is_open(tmp_path: Path):
+    deployment = Deployment(tmp_path, "plugins: {disabled: [identity]}\n")
+    with deployment.chat() as chat:
+        assert chat.decide("推荐几个 Java 岗位")["agent"] == "job-recommend"
+
+
+def test_an_agent_cannot_change_the_role_of_the_user_it_is_given(deployment: Deployment):
+    deployment.drop_in("climber", CLIMBER)
+    with deployment.chat() as chat:
+        chat.say("爬上去")
+        assert "管理员" not in chat.say("/whoami")["text"]
+    [user] = deployment.json("users", "list")
+    assert user["role"] == "free"
+    assert user["profile"] == {}
+
+
+CLIMBER = """
+    import msgspec
+
+    from jobclaw.spi import Agent, AgentIntro, Markdown, hookimpl
+
+    class Climber(Agent):
+        intro = AgentIntro(id="climber", name="Climber", description="wants to be admin")
+        intents = ("CLIMB",)
+        keywords = {"CLIMB": {"爬上去": 1.0}}
+
+        async def handle(self, request):
+            msgspec.structs.force_setattr(request.user, "role", "admin")
+            request.user.profile["skills"] = "climbing"
+            yield Markdown("done")
+
+    @hookimpl
+    def jobclaw_agents():
+        return [Climber()]
+"""

@@ -23,7 +23,8 @@ AGENT_ID = "identity"
 FIELDS = ("skills", "education")
 ANSWER_LIMIT = 300
 _CHANGE = re.compile(
-    r"^(?:请?把)?(?:我的)?(?P<zh>技能|学历|教育|学校)(?:改成|改为|换成|更新为|是)\s*(?P<zv>.+)$"
+    r"^(?:请?把)?(?:我的)?(?P<zh>技能|学历|教育|学校)(?:改成|改为|换成|更新为|是)\s*"
+    r"(?P<zv>(?!什么|啥|哪|怎么).+)$"
     r"|^(?:change|set|update) (?:my )?(?P<en>skills|education) (?:to|as) (?P<ev>.+)$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -32,6 +33,13 @@ _NO_ANSWER = re.compile(
     r"|^\W*(ok|okay|hi|hello|hey|thanks|thank you|yes|no)\W*$"
     r"|[?？]\s*$|[吗么呢]\W*$|^\W*$"
     r"|^(不想|不要|不用|不填|不告诉|算了|没有|why\b|what\b|how\b|i don't|i do not|no thanks)",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"^[/／@]|岗位|职位|招聘|投递|简历|资料"
+    r"|^(帮我|给我|我想|我要|请|推荐|搜|查|找|看看|订阅|取消)"
+    r"|\b(recommend|search|find|show|looking for|apply|applied|application|résumé|resume)\b"
+    r"|^(i want|i need|i'd like|can you|could you|please|tell me|my profile)\b",
     re.IGNORECASE,
 )
 _NAMES = {
@@ -72,19 +80,20 @@ class IdentityAgent(Agent):
     async def handle(self, request: AgentRequest) -> AsyncIterator[ReplyPart]:
         """Take the answer to the question asked last, then ask the next one."""
         memory, profile = request.session.memory, request.tools.profile
-        asking = memory.get("asking")
+        asking = self._asked(request)
         change = _CHANGE.match(request.text.strip())
         if change is not None:
             field = _NAMES[(change.group("zh") or change.group("en")).casefold()]
             profile.set(field, _answer(change.group("zv") or change.group("ev")))
         elif asking in request.missing and request.args is None:
-            if _NO_ANSWER.search(request.text.strip()):
-                yield Markdown(request.say("identity.no-answer") + "\n\n")
+            text_id = _why_no_answer(request.text.strip())
+            if text_id:
+                yield Markdown(request.say(text_id) + "\n\n")
             else:
                 profile.set(asking, _answer(request.text))
         left = tuple(field for field in request.missing if not profile.get(field))
         if left:
-            memory.set("asking", left[0])
+            memory.set("asking", f"{left[0]} {request.user.gate.postponed}")
             first = not asking and len(left) == len(FIELDS)
             lead = request.say("identity.welcome") + "\n\n" if first else ""
             yield Markdown(lead + request.say(f"identity.ask-{left[0]}"))
@@ -95,6 +104,24 @@ class IdentityAgent(Agent):
         text_id = "identity.done" if asking and change is None else "identity.profile"
         fields = {name: profile.get(name) or "-" for name in FIELDS}
         yield Markdown(request.say(text_id, **fields))
+
+    def _asked(self, request: AgentRequest) -> str:
+        """The field that was asked for last, if this message can answer it.
+
+        It cannot once the questions were put off, or another agent has answered since.
+        """
+        field, _, postponed = request.session.memory.get("asking").partition(" ")
+        last = request.session.history(1)
+        if postponed != str(request.user.gate.postponed) or not last:
+            return ""
+        return field if last[-1].agent == AGENT_ID else ""
+
+
+def _why_no_answer(text: str) -> str:
+    """The sentence that says why a text is no answer to a question, empty if it is one."""
+    if _REQUEST.search(text):
+        return "identity.first-this"
+    return "identity.no-answer" if _NO_ANSWER.search(text) else ""
 
 
 def _answer(text: str) -> str:

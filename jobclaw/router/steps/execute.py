@@ -125,7 +125,7 @@ class ExecuteStep:
             message=turn.message,
             text=turn.text,
             args=turn.args,
-            user=turn.user,
+            user=_copied(turn.user),
             locale=turn.locale,
             session=session,
             tools=Tools(profile=profile),
@@ -204,6 +204,11 @@ def _say(entry: AgentEntry, voice: Voice, turn: Turn, text_id: str, /, **values:
     if entry.texts is not None:
         return entry.texts.say(turn.locale, text_id, **values)
     return voice.say(turn, text_id, **values)
+
+
+def _copied(user: User) -> User:
+    """A copy for the agent: whatever it does to it changes nobody's role."""
+    return msgspec.structs.replace(user, profile=dict(user.profile))
 
 
 def _user(turn: Turn, profile: TurnProfile) -> User:
