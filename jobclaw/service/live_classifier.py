@@ -6,6 +6,7 @@ It is replaced when either changes. A broken new table keeps the old one and say
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 from jobclaw.errors import ConfigError, PluginError
@@ -16,9 +17,11 @@ from jobclaw.registry.agents import AgentRegistry
 from jobclaw.registry.commands import CommandSpec
 from jobclaw.settings.keywords import KeywordFile, load_keywords
 from jobclaw.settings.routing import IntentSettings
+from jobclaw.texts import LOCALES
 
 _log = logging.getLogger(__name__)
 KEYWORD_FILE_SOURCE = "keywords"
+EXAMPLE_LEAST_BYTES = 8
 
 
 class LiveClassifier:
@@ -74,6 +77,8 @@ class LiveClassifier:
         merged = {intent: dict(words) for intent, words in self._file.intents.items()}
         for intent, words in self._agents.keywords().items():
             merged[intent] = {**words, **merged.get(intent, {})}
+        for intent, example in self._examples():
+            merged.setdefault(intent, {}).setdefault(example, 1.0)
         try:
             self._agents.table.replace(KEYWORD_FILE_SOURCE, self._commands(), operator=True)
         except PluginError as error:
@@ -88,6 +93,22 @@ class LiveClassifier:
             medium=self._settings.medium,
             margin=self._settings.clarify.margin,
         )
+
+    def _examples(self) -> Iterator[tuple[str, str]]:
+        """What agents tell people to say, which must find them from any binding.
+
+        Very short ones are left out: as keywords they would be heard in anything.
+        """
+        for entry in self._agents.all():
+            if entry.disabled or not entry.intents:
+                continue
+            shown = "\n".join(entry.agent.intro.examples)
+            for locale in LOCALES:
+                if entry.texts is not None and entry.texts.has(locale, "intro.examples"):
+                    shown = f"{shown}\n{entry.texts.say(locale, 'intro.examples')}"
+            for example in dict.fromkeys(line.strip() for line in shown.splitlines()):
+                if len(example.encode()) >= EXAMPLE_LEAST_BYTES:
+                    yield entry.intents[0], example
 
     def _commands(self) -> list[CommandSpec]:
         """The intent commands of the table, with the role of who serves them."""

@@ -41,6 +41,7 @@ class ProgressAgent(Agent):
 
     async def handle(self, request: AgentRequest) -> AsyncIterator[Markdown]:
         """Note an application, or list those noted."""
+        request.session.release()  # one question, one answer: what comes next is heard afresh
         kept = request.session.memory.get("applications")
         noted = msgspec.json.decode(kept, type=list[Application]) if kept else []
         told = _APPLIED.search(request.text)

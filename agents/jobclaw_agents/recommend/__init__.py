@@ -38,6 +38,7 @@ class RecommendAgent(Agent):
                 found = self._index.find(request.tools.profile.get("skills"))
                 heading = "recommend.by-profile"
             if not found:
+                request.session.release()
                 yield Markdown(request.say("recommend.nothing"))
                 return
             answer = listing.show(found, heading)

@@ -33,6 +33,7 @@ class SearchAgent(Agent):
         if answer is None:
             found = self._index.find(request.text)
             if not found:
+                request.session.release()
                 yield Markdown(request.say("search.nothing"))
                 return
             answer = listing.show(found, "search.found")

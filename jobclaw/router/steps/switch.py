@@ -35,10 +35,15 @@ class SwitchStep:
         refusal = self._refusal(here, call.target)
         if refusal is not None:
             return refusal
-        if call.args is not None:
-            here = msgspec.structs.replace(here, args=call.args, text=call.args)
-            return Route(here, call.target)
+        if call.args is not None or self._starts_by_itself(call.target):
+            said = call.args or ""
+            return Route(msgspec.structs.replace(here, args=said, text=said), call.target)
         return self._confirmed(here, call.target)
+
+    def _starts_by_itself(self, agent_id: str) -> bool:
+        """Whether an agent has the first word: one that holds the session asks at once."""
+        entry = self._agents.get(agent_id)
+        return entry is not None and entry.agent.holds
 
     def _picked(self, turn: Turn, agent_id: str) -> StepResult:
         """Answer a clarification or correction: the original message goes to the choice."""

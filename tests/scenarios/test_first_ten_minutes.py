@@ -1,0 +1,55 @@
+"""What a newcomer says in the first ten minutes, and the bot's own suggestions above all."""
+
+import pytest
+
+from driver import Chat, Deployment, Speaker
+
+EXAMPLES = {
+    "job-recommend": ("推荐几个 Java 岗位", "有什么适合我的工作", "recommend some Java jobs"),
+    "job-search": ("搜一下杭州的 Python 岗位", "find Python jobs in Toronto"),
+    "progress": ("查询投递进度", "我投了云帆科技", "how are my applications going"),
+    "identity": ("看看我的资料", "show my profile"),
+    "chat": ("你能做什么", "what can you do"),
+}
+CASES = [
+    (bound, agent, text)
+    for bound in EXAMPLES
+    for agent, texts in EXAMPLES.items()
+    for text in texts
+    if bound != agent
+]
+
+
+@pytest.fixture(scope="module")
+def shared_chat(tmp_path_factory: pytest.TempPathFactory):
+    with Deployment(tmp_path_factory.mktemp("minutes")).chat() as running:
+        yield running
+
+
+@pytest.fixture
+def speaker(shared_chat: Chat, request: pytest.FixtureRequest) -> Speaker:
+    return Speaker(shared_chat, request.node.nodeid)
+
+
+@pytest.mark.parametrize(("bound", "agent", "text"), CASES)
+def test_every_example_is_heard_from_every_binding(
+    speaker: Speaker, bound: str, agent: str, text: str
+):
+    speaker.say(f"/{bound}")
+    assert speaker.decide(text)["agent"] == agent
+
+
+def test_the_examples_are_those_that_agents_show(shared_chat: Chat):
+    shown = shared_chat.say("/agents", user="zh")["text"]
+    assert all(texts[0] in shown for texts in EXAMPLES.values())
+
+
+def test_progress_does_not_keep_the_session(speaker: Speaker):
+    assert speaker.decide("查询投递进度")["agent"] == "progress"
+    assert speaker.decide("推荐几个 Go 岗位")["agent"] == "job-recommend"
+    assert speaker.decide("薪资多少")["step"] == "binding"
+
+
+def test_an_answer_of_nothing_does_not_keep_the_session(speaker: Speaker):
+    assert speaker.decide("搜一下月球的岗位")["agent"] == "job-search"
+    assert speaker.decide("谢谢")["agent"] == "chat"
