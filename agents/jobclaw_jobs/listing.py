@@ -45,6 +45,11 @@ class PostingList:
         kept = request.session.memory.get("listing")
         self._listing = msgspec.json.decode(kept, type=Listing) if kept else Listing()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no list has been shown that one could ask about."""
+        return not self._listing.ids
+
     def follow_up(self) -> Iterator[Markdown] | None:
         """The answer to a question about the shown list, None for something new."""
         text = unicodedata.normalize("NFKC", self._request.text).strip()

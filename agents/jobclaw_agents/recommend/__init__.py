@@ -38,7 +38,8 @@ class RecommendAgent(Agent):
                 found = self._index.find(request.tools.profile.get("skills"))
                 heading = "recommend.by-profile"
             if not found:
-                request.session.release()
+                if listing.is_empty:
+                    request.session.release()
                 yield Markdown(request.say("recommend.nothing"))
                 return
             answer = listing.show(found, heading)

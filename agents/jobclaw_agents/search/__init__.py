@@ -33,7 +33,8 @@ class SearchAgent(Agent):
         if answer is None:
             found = self._index.find(request.text)
             if not found:
-                request.session.release()
+                if listing.is_empty:
+                    request.session.release()
                 yield Markdown(request.say("search.nothing"))
                 return
             answer = listing.show(found, "search.found")
