@@ -26,7 +26,7 @@ import msgspec
 from jobclaw.bus.events import EventBus
 from jobclaw.bus.rendering import render
 from jobclaw.bus.topics import REPLY_DELIVERED, Delivered
-from jobclaw.model import DeliveryError, DeliveryReceipt, OutboundMessage, chat_key
+from jobclaw.model import DeliveryError, DeliveryReceipt, OutboundMessage, ReplyTarget, chat_key
 from jobclaw.spi.channel import ChannelAdapter
 from jobclaw.spi.store import Journal, OutboxRow
 
@@ -64,7 +64,7 @@ class Outbox:
         self,
         journal: Journal,
         bus: EventBus,
-        adapter_of: Callable[[str, str], ChannelAdapter | None],
+        adapter_of: Callable[[ReplyTarget], ChannelAdapter | None],
         policy: UnknownPolicy,
     ) -> None:
         self._journal = journal
@@ -93,7 +93,7 @@ class Outbox:
 
     def preview(self, message: OutboundMessage) -> None:
         """Show a growing text, if the channel streams and nothing of the chat waits."""
-        adapter = self._adapter_of(message.target.channel, message.target.account)
+        adapter = self._adapter_of(message.target)
         if adapter is None or adapter.capabilities.stream == "none" or self._closing:
             return
         chat = self._chat(chat_key(message.target))
@@ -172,8 +172,8 @@ class Outbox:
 
     async def _deliver(self, row: OutboxRow) -> None:
         message = row.message
-        adapter = self._adapter_of(message.target.channel, message.target.account)
-        if adapter is None:  # the channel is off: the row stays for the start that has it
+        adapter = self._adapter_of(message.target)
+        if adapter is None:  # not served now: the row stays for the start that does
             return
         policy = self._policy.pushes if message.push else self._policy.answers
         if row.state == "unknown" and policy == "hold":

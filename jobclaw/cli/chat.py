@@ -41,4 +41,4 @@ def register(app: typer.Typer, terminal: Terminal) -> None:
             "text": once or "",
             "locale": terminal.locale,
         }
-        return run_chat(config, console)
+        return run_chat(terminal, config, console)

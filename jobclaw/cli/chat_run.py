@@ -1,4 +1,4 @@
-"""Runs a chat from start to drain; SIGINT and SIGTERM end it, a second one at once."""
+"""Runs a chat from start to drain; a signal to end is obeyed, a second one at once."""
 
 from __future__ import annotations
 
@@ -6,42 +6,43 @@ import asyncio
 import logging
 import os
 import signal
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from jobclaw.app import open_chat
 from jobclaw.cli.session import settings_of
+from jobclaw.cli.terminal import Terminal
 from jobclaw.observe.logs import log_to
 from jobclaw.observe.memory import calm_collector
 from jobclaw.settings import Settings
+from jobclaw.texts import core_folder
 
 INTERRUPTED = 130
 LET_GO_S = 1.0
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run_chat(config: Path | None, console: Mapping[str, object]) -> int:
+def run_chat(terminal: Terminal, config: Path | None, console: Mapping[str, object]) -> int:
     """Chat until the input ends."""
     settings = settings_of(config)
     workspace = settings.workspace
     more = {
         "history": workspace / "chat_history",
-        "locales": (settings.locale.dir,),
-        "color": sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+        "locales": (core_folder(), settings.locale.dir),
+        "color": terminal.is_screen() and "NO_COLOR" not in os.environ,
     }
     return asyncio.run(_chat(settings, {**console, **more}))
 
 
 async def _chat(settings: Settings, console: Mapping[str, object]) -> int:
-    async with open_chat(settings, console, "jobclaw chat") as chat:
+    async with open_chat(settings, console, "chat") as chat:
         log_to(settings.workspace, settings.logging.level)
         calm_collector()
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ENDING:
             loop.add_signal_handler(number, _end, stop)
         await chat.run(stop)
-    sys.stdout.flush()
     if not await _ended():
         logging.shutdown()
         os._exit(0)

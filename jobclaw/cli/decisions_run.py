@@ -55,7 +55,7 @@ def why(
         owner = the_user(store, user).id if user else ""
         decision = store.decision(message, owner) if message else _newest(store, owner)
         if decision is None:
-            raise UsageError("cli.why.unknown", message=message or "-")
+            raise _unknown(message)
         core = core_over(settings, store)
         _show(terminal, core.explainer.explain(decision, terminal.locale), decision, as_json)
         return 0
@@ -83,6 +83,12 @@ def decisions(
         return 0
 
     return with_store(config, reading, work)
+
+
+def _unknown(message: str) -> UsageError:
+    if message:
+        return UsageError("cli.why.unknown", message=message)
+    return UsageError("cli.why.nothing")
 
 
 def _newest(store: Store, user_id: str) -> RouteDecision | None:

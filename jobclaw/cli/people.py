@@ -6,9 +6,12 @@ from typing import Annotated
 
 import typer
 
-from jobclaw.cli.terminal import ConfigOption, JsonOption, Terminal
+from jobclaw.cli.terminal import ConfigOption, JsonOption, LimitOption, Terminal
 
-DaysOption = Annotated[int | None, typer.Option("--days", min=1, help="cli.option.days")]
+MOST_DAYS = 3650
+DaysOption = Annotated[
+    int | None, typer.Option("--days", min=1, max=MOST_DAYS, help="cli.option.days")
+]
 
 
 def register(app: typer.Typer, terminal: Terminal) -> None:
@@ -20,7 +23,7 @@ def register(app: typer.Typer, terminal: Terminal) -> None:
     def _list(
         *,
         config: ConfigOption = None,
-        limit: Annotated[int, typer.Option("--limit", min=1, help="cli.option.limit")] = 50,
+        limit: LimitOption = 50,
         as_json: JsonOption = False,
     ) -> int:
         from jobclaw.cli.people_run import list_users  # noqa: PLC0415 - loads the core
@@ -62,7 +65,9 @@ def _register_codes(users: typer.Typer, terminal: Terminal) -> None:
         *,
         config: ConfigOption = None,
         role: Annotated[str, typer.Option("--role", help="cli.chat.role")] = "vip",
-        days: Annotated[int, typer.Option("--days", min=1, help="cli.option.days")] = 31,
+        days: Annotated[
+            int, typer.Option("--days", min=1, max=MOST_DAYS, help="cli.option.days")
+        ] = 31,
         count: Annotated[
             int, typer.Option("--count", min=1, max=1000, help="cli.option.count")
         ] = 1,

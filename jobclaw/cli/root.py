@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -11,6 +12,7 @@ from typer.main import get_group
 from jobclaw.cli import agents, chat, people, routing, sessions, setup
 from jobclaw.cli.terminal import Terminal, guarded
 from jobclaw.cli.usage import ClickException, NoArgsIsHelpError, refusal
+from jobclaw.errors import UsageError
 
 
 def build(terminal: Terminal) -> TyperGroup:
@@ -35,9 +37,10 @@ def run(arguments: list[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     terminal = Terminal()
     group = build(terminal)
-    given = sys.argv[1:] if arguments is None else arguments
+    words = sys.argv[1:] if arguments is None else arguments
 
     def invoke() -> int:
+        given = _as_utf8(words)
         try:
             return group.main(given, prog_name="jobclaw", standalone_mode=False)
         except NoArgsIsHelpError as error:
@@ -47,6 +50,21 @@ def run(arguments: list[str] | None = None) -> int:
             raise refusal(error, group, given) from error
 
     return guarded(terminal, invoke)
+
+
+def _as_utf8(words: list[str]) -> list[str]:
+    """The arguments as UTF-8, whatever the locale took them for.
+
+    Raises:
+        UsageError: one of them is no UTF-8.
+    """
+    found: list[str] = []
+    for number, word in enumerate(words, 1):
+        try:
+            found.append(os.fsencode(word).decode())
+        except UnicodeError as error:
+            raise UsageError("cli.usage.not-utf8", n=number) from error
+    return found
 
 
 def _finish(exit_code: int) -> None:

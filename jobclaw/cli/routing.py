@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jobclaw.cli.terminal import ConfigOption, JsonOption, Terminal
+from jobclaw.cli.terminal import ConfigOption, JsonOption, LimitOption, Terminal
 from jobclaw.errors import UsageError
 
 UserOption = Annotated[str, typer.Option("--user", help="cli.option.user")]
@@ -55,7 +55,7 @@ def _register_decisions(app: typer.Typer, terminal: Terminal) -> None:
         session: Annotated[str, typer.Option("--session", help="cli.option.session")] = "",
         agent: Annotated[str, typer.Option("--agent", help="cli.option.agent")] = "",
         tier: Annotated[str, typer.Option("--tier", help="cli.option.tier")] = "",
-        limit: Annotated[int, typer.Option("--limit", min=1, help="cli.option.limit")] = 20,
+        limit: LimitOption = 20,
         as_json: JsonOption = False,
     ) -> int:
         from jobclaw.cli.decisions_run import decisions  # noqa: PLC0415 - loads the core

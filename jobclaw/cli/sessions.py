@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jobclaw.cli.terminal import ConfigOption, JsonOption, Terminal
+from jobclaw.cli.terminal import ConfigOption, JsonOption, LimitOption, Terminal
 
 
 def register(app: typer.Typer, terminal: Terminal) -> None:
@@ -18,7 +18,7 @@ def register(app: typer.Typer, terminal: Terminal) -> None:
     def _list(
         *,
         config: ConfigOption = None,
-        limit: Annotated[int, typer.Option("--limit", min=1, help="cli.option.limit")] = 50,
+        limit: LimitOption = 50,
         as_json: JsonOption = False,
     ) -> int:
         from jobclaw.cli.sessions_run import list_sessions  # noqa: PLC0415 - loads the core

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from jobclaw.cli.terminal import Terminal
+from jobclaw.cli.terminal import EXIT_IO, Terminal
+from jobclaw.errors import JobclawError
 from jobclaw.settings import load_roles, load_settings
 from jobclaw.settings.keywords import load_keywords
 from jobclaw.settings.sources import defaults_folder
@@ -18,17 +21,28 @@ COPIED = ("jobclaw.yaml", "roles.yaml", "keywords.yaml")
 def init(terminal: Terminal, folder: Path) -> int:
     """Write the documented defaults into `folder`; nothing that exists is touched."""
     target = folder / "config"
-    target.mkdir(parents=True, exist_ok=True)
-    (folder / "agents").mkdir(exist_ok=True)
+    _write(target, lambda: target.mkdir(parents=True, exist_ok=True))
+    agents = folder / "agents"
+    _write(agents, lambda: agents.mkdir(exist_ok=True))
     for name in COPIED:
         path = target / name
         if path.exists():
             terminal.show(terminal.say("init.kept", file=str(path)))
         else:
-            shutil.copyfile(defaults_folder() / name, path)
+            _write(path, partial(shutil.copyfile, defaults_folder() / name, path))
             terminal.show(terminal.say("init.written", file=str(path)))
     terminal.show(terminal.say("init.next"))
     return 0
+
+
+def _write(path: Path, work: Callable[[], object]) -> None:
+    try:
+        work()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        problem = getattr(error, "strerror", None) or str(error)
+        failure = JobclawError("init.failed", file=str(path), problem=problem)
+        failure.exit_code = EXIT_IO
+        raise failure from error
 
 
 def check_config(terminal: Terminal, config: Path | None) -> int:

@@ -13,7 +13,7 @@ from typer._click.exceptions import (  # pyright: ignore[reportPrivateUsage] - e
     NoArgsIsHelpError,
     NoSuchOption,
 )
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from jobclaw.errors import UsageError
 
@@ -45,6 +45,10 @@ def refusal(error: ClickException, group: TyperGroup, arguments: Sequence[str]) 
         case MissingParameter(param=parameter):
             name = parameter.opts[0] if parameter is not None else ""
             return UsageError("cli.usage.missing", name=name, see=see)
+        case BadParameter(param=TyperOption(min=int(least), max=int(most), opts=[name, *_])):
+            return UsageError(
+                "cli.usage.out-of-range", name=name, least=least, most=most, see=see
+            )
         case BadParameter(param=parameter):
             name = parameter.opts[0] if parameter is not None else ""
             return UsageError("cli.usage.bad-value", name=name, see=see)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from jobclaw.model import RouteDecision, Value
+from jobclaw.model import ReplyTarget, RouteDecision, Value
 from jobclaw.spi.channel import ChannelAdapter
 
 
@@ -23,7 +23,15 @@ class LocalAdapter(ChannelAdapter, Protocol):
     """A channel that ends with its input, and may show what other channels must not."""
 
     async def closed(self) -> None:
-        """Return when the input has ended and everything read from it is accepted."""
+        """Return when the input has ended and everything read from it is answered.
+
+        Raises what makes it useless to go on: the chat ends with it, and what was not shown
+        stays in the outbox.
+        """
+        ...
+
+    def serves(self, target: ReplyTarget) -> bool:
+        """Whether this run shows what goes to `target`; else it waits for one that does."""
         ...
 
     def decided(self, decision: RouteDecision) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from datetime import UTC, datetime
-from typing import BinaryIO
 
 import msgspec
 
@@ -36,7 +34,6 @@ class JsonLinesAdapter(Terminal):
         super().__init__()
         self._account = account
         self._settings = settings
-        self._out: BinaryIO = sys.stdout.buffer
         self._slots = asyncio.Semaphore(PIPELINED)
         self._accepting: set[asyncio.Task[None]] = set()
 
@@ -48,12 +45,13 @@ class JsonLinesAdapter(Terminal):
             if data.strip():
                 await self._take(sink, data, number)
         await self._all_accepted()
+        await sink.idle()
 
     async def send(self, message: OutboundMessage) -> DeliveryReceipt:
         """See `spi.ChannelAdapter`."""
         self._last_out = datetime.now(UTC)
         self._write(reply_line(message))
-        return DeliveryReceipt(ok=True, message_ids=(message.id,))
+        return self.receipt(message.id)
 
     def decided(self, decision: RouteDecision) -> None:
         """See `spi.LocalAdapter`."""
@@ -99,8 +97,7 @@ class JsonLinesAdapter(Terminal):
             await asyncio.wait(self._accepting)
 
     def _write(self, line: bytes) -> None:
-        self._out.write(line + b"\n")
-        self._out.flush()
+        self.put(line + b"\n")
 
 
 def _error(number: int, error: str, message: str | int | None = None) -> bytes:

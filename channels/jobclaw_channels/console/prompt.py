@@ -12,7 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobclaw.model import DeliveryReceipt, OutboundMessage, Progress, RouteDecision
+from jobclaw.model import (
+    DeliveryReceipt,
+    OutboundMessage,
+    Progress,
+    ReplyTarget,
+    RouteDecision,
+)
 from jobclaw.spi import AgentFailure, Capabilities, Catalogue, Sink
 from jobclaw_channels.console.convert import Line, text_of, to_message
 from jobclaw_channels.console.settings import ConsoleSettings
@@ -20,6 +26,7 @@ from jobclaw_channels.console.source import LineSource
 from jobclaw_channels.console.terminal import Terminal
 
 HISTORY_LINES = 1000
+Answer = str | OSError | None
 
 
 class PromptAdapter(Terminal):
@@ -62,7 +69,7 @@ class PromptAdapter(Terminal):
         self._last_out = datetime.now(UTC)
         if message.op == "stream_delta":
             self._preview(message)
-            return DeliveryReceipt(ok=True)
+            return self.receipt(message.id)
         shown = self._streamed.pop(message.id, None)
         text = text_of(message)
         if shown is None:
@@ -71,7 +78,12 @@ class PromptAdapter(Terminal):
             self._print(text[len(shown) :])
         else:  # the final text is another one: show it whole
             self._print(f"\n{self._head(message)}{text}")
-        return DeliveryReceipt(ok=True, message_ids=(message.id,))
+        return self.receipt(message.id)
+
+    def serves(self, target: ReplyTarget) -> bool:
+        """See `spi.LocalAdapter`; another conversation's answer would pass for one of this."""
+        own = self._settings.conversation or self._settings.user
+        return target.conversation == own and super().serves(target)
 
     def decided(self, decision: RouteDecision) -> None:
         """See `spi.LocalAdapter`; a person asks `/why` instead."""
@@ -120,10 +132,13 @@ class PromptAdapter(Terminal):
         loop = asyncio.get_running_loop()
         self._recall()
         while True:
-            answer: asyncio.Future[str | None] = loop.create_future()
+            answer: asyncio.Future[Answer] = loop.create_future()
             asking = threading.Thread(target=_ask, args=(loop, answer), daemon=True)
             asking.start()
             text = await answer
+            if isinstance(text, OSError):
+                self.lose(text)
+                return
             if text is None:
                 return
             self._remember()
@@ -151,8 +166,7 @@ class PromptAdapter(Terminal):
         self._write(f"{text}\n")
 
     def _write(self, text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        self.put(text.encode(errors="backslashreplace"))
 
 
 def _state_of_terminal() -> list[Any] | None:
@@ -164,18 +178,20 @@ def _state_of_terminal() -> list[Any] | None:
     return termios.tcgetattr(0)
 
 
-def _ask(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[str | None]) -> None:
+def _ask(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[Answer]) -> None:
     """Read one line at the prompt, on a thread; None at the end of input."""
     try:
-        text: str | None = input("› ")
+        text: Answer = input("› ")
     except EOFError:
         text = None
     except UnicodeDecodeError:
         text = ""
+    except OSError as error:
+        text = error
     if not loop.is_closed():
         loop.call_soon_threadsafe(_give, answer, text)
 
 
-def _give(answer: asyncio.Future[str | None], text: str | None) -> None:
+def _give(answer: asyncio.Future[Answer], text: Answer) -> None:
     if not answer.done():
         answer.set_result(text)

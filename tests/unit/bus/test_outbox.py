@@ -32,7 +32,7 @@ class Way:
         self.bus.attach(REPLY_DELIVERED, self.delivered.append)
         unknown = UnknownPolicy(**policy)  # type: ignore[arg-type]
 
-        def adapter_of(_channel: str, _account: str) -> SmallPlatform | None:
+        def adapter_of(_target: ReplyTarget) -> SmallPlatform | None:
             return platform
 
         self.outbox = Outbox(store, self.bus, adapter_of, unknown)
@@ -86,7 +86,7 @@ async def test_a_slow_chat_delays_no_other(store: SqliteStore):
     slow.held.clear()
     way = Way(store, None)
     way.outbox = Outbox(
-        store, way.bus, lambda _, account: slow if account == "slow" else quick, UnknownPolicy()
+        store, way.bus, lambda to: slow if to.account == "slow" else quick, UnknownPolicy()
     )
     target = ReplyTarget(channel="small", account="slow", conversation="c")
     stuck = OutboundMessage(id="s.0", target=target, parts=(Markdown("stuck"),))

@@ -1,0 +1,165 @@
+"""What the command line says and returns where a terminal, argument or file lets it down."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from driver import Deployment
+
+PROGRAM = f"{sys.executable} -m jobclaw"
+LOST = 'echo \'{{"text":"你好"}}\' | {program} chat --jsonl'
+
+
+def shell(
+    deployment: Deployment, script: str, **more: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of shell; `{program}` stands for jobclaw."""
+    return subprocess.run(
+        ["/bin/bash", "-c", script.format(program=PROGRAM)],
+        cwd=deployment.folder,
+        env=deployment.environment(**more),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "{program} chat --once 你好 >/dev/full",
+        "{program} chat --once 你好 >&-",
+        "echo 你好 | {program} chat >/dev/full",
+        LOST + " >/dev/full",
+        LOST + " >&-",
+    ],
+)
+def test_an_output_that_refuses_ends_the_chat_and_keeps_the_answer(
+    deployment: Deployment, script: str
+):
+    failed = shell(deployment, script)
+    assert failed.returncode == 74
+    [sentence] = failed.stderr.decode().splitlines()
+    assert "输出写不出去" in sentence
+    with deployment.chat() as chat:
+        replies = [line for line in chat.wait() if line["type"] == "reply"]
+        assert len(replies) == 1
+        assert chat.end() == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "{program} chat --once 你好 | true",
+        LOST + " | true",
+        "{program} agents | true",
+    ],
+)
+def test_a_reader_that_has_gone_ends_everything_in_silence(deployment: Deployment, script: str):
+    failed = shell(deployment, f"set -o pipefail; {script}")
+    assert failed.returncode in {1, 141}
+    assert failed.stderr == b""
+
+
+@pytest.mark.parametrize("command", ["agents", "--help", "version", "config show"])
+def test_an_output_that_refuses_is_an_error_of_every_command(
+    deployment: Deployment, command: str
+):
+    failed = shell(deployment, f"{{program}} {command} >/dev/full")
+    assert failed.returncode == 74
+    assert failed.stderr.decode().count("\n") == 1
+
+
+@pytest.mark.parametrize("coding", ["ascii", "latin-1", "gbk"])
+def test_everything_leaves_as_utf8(deployment: Deployment, coding: str):
+    for script in ("{program} chat --once 你好", LOST, "{program} agents"):
+        done = shell(deployment, script, PYTHONIOENCODING=coding)
+        assert done.returncode == 0, done.stderr
+        assert any(char >= "一" for char in done.stdout.decode())
+
+
+def test_a_chat_shows_only_what_belongs_to_its_conversation(deployment: Deployment):
+    assert shell(deployment, "{program} chat --once 你好 --user other >/dev/full").returncode
+    mine = deployment.run("chat", "--once", "/help", "--user", "me")
+    assert mine.returncode == 0
+    assert mine.stdout.count("›") == 1
+    other = deployment.run("chat", "--once", "/help", "--user", "other")
+    assert other.stdout.count("›") == 2
+    with deployment.chat() as chat:
+        assert chat.end() == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "{program} route --json $'\\xff'",
+        "{program} chat --once $'\\xff bad'",
+        "{program} why $'\\xc3('",
+        "{program} decisions --limit 99999999999999999999",
+        "{program} decisions --limit many",
+        "{program} users list --limit 0",
+        "{program} users codes create --days 99999999",
+        "{program} users role u1 vip --days 3651",
+    ],
+)
+def test_an_argument_that_cannot_be_is_wrong_usage(deployment: Deployment, script: str):
+    failed = shell(deployment, script)
+    assert failed.returncode == 2
+    assert failed.stdout == b""
+    assert failed.stderr.decode().count("\n") == 1
+    assert "jobclaw-error" not in failed.stderr.decode()
+
+
+def test_codes_may_be_good_for_ten_years(deployment: Deployment):
+    assert deployment.run("users", "codes", "create", "--days", "3650").returncode == 0
+
+
+@pytest.mark.parametrize("folder", ["/dev/null", "/proc/x", "/sys"])
+def test_init_where_nothing_can_be_written(deployment: Deployment, folder: str):
+    failed = deployment.run("init", folder)
+    assert failed.returncode == 74
+    assert folder in failed.stderr
+    assert failed.stderr.count("\n") == 1
+
+
+def test_why_before_anything_was_said(deployment: Deployment):
+    failed = deployment.run("why", JOBCLAW_LANG="en")
+    assert failed.returncode == 2
+    assert failed.stderr == "Nothing is recorded yet. Say something first: jobclaw chat\n"
+
+
+def test_a_second_chat_names_the_first(deployment: Deployment):
+    with deployment.chat() as chat:
+        chat.wait()
+        second = deployment.run("chat", "--once", "你好", JOBCLAW_LANG="en")
+        assert second.returncode == 73
+        assert f"jobclaw chat (process {chat.process.pid}" in second.stderr
+        assert "jobclaw jobclaw" not in second.stderr
+
+
+def test_a_terminal_that_hangs_up_lets_the_chat_finish(deployment: Deployment):
+    with deployment.chat() as chat:
+        chat.say("你好")
+        chat.process.send_signal(signal.SIGHUP)
+        assert list(chat.read()) == []
+        assert chat.process.wait(timeout=30) == 0, chat.errors()
+
+
+def test_a_very_long_name_leaves_the_list_readable(deployment: Deployment):
+    with deployment.chat() as chat:
+        chat.say("你好", user="长" * 100_000)
+    listed = deployment.run("users", "list")
+    assert listed.returncode == 0
+    assert all(len(line) < 1000 for line in listed.stdout.splitlines())
+
+
+def test_the_exit_code_tells_where_standard_error_is_shut(
+    deployment: Deployment, tmp_path: Path
+):
+    assert os.access("/dev/full", os.W_OK)
+    for closed in ("2>&-", "2>/dev/full"):
+        script = f"{{program}} config check --config {tmp_path}/none.yaml {closed}"
+        assert shell(deployment, script).returncode == 78
