@@ -21,7 +21,7 @@ from jobclaw.texts import LOCALES
 
 _log = logging.getLogger(__name__)
 KEYWORD_FILE_SOURCE = "keywords"
-EXAMPLE_LEAST_BYTES = 8
+EXAMPLES, EXAMPLE_LEAST_BYTES = "intro.examples", 8
 
 
 class LiveClassifier:
@@ -104,8 +104,8 @@ class LiveClassifier:
                 continue
             shown = "\n".join(entry.agent.intro.examples)
             for locale in LOCALES:
-                if entry.texts is not None and entry.texts.has(locale, "intro.examples"):
-                    shown = f"{shown}\n{entry.texts.say(locale, 'intro.examples')}"
+                if entry.texts is not None and entry.texts.has(locale, EXAMPLES):
+                    shown = f"{shown}\n{entry.texts.say(locale, EXAMPLES)}"
             for example in dict.fromkeys(line.strip() for line in shown.splitlines()):
                 if len(example.encode()) >= EXAMPLE_LEAST_BYTES:
                     yield entry.intents[0], example

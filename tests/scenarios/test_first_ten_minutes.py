@@ -53,3 +53,34 @@ def test_progress_does_not_keep_the_session(speaker: Speaker):
 def test_an_answer_of_nothing_does_not_keep_the_session(speaker: Speaker):
     assert speaker.decide("搜一下月球的岗位")["agent"] == "job-search"
     assert speaker.decide("谢谢")["agent"] == "chat"
+
+
+@pytest.mark.parametrize(
+    ("text", "agent", "says"),
+    [
+        ("在吗？", "chat", "您好"),
+        ("再见", "chat", "再见"),
+        ("bye", "chat", "Goodbye"),
+        ("help", "chat", "what I can do"),
+        ("你能干什么", "chat", "能做这些"),
+        ("你是谁", "chat", "求职助手"),
+        ("talk to a human", "chat", "/human"),
+        ("有人工客服吗", "chat", "/human"),
+        ("我是应届生，想找一份实习", "job-search", "实习"),
+        ("请问有没有不需要经验的工作", "job-search", ""),
+        ("成都java", "job-search", "没有找到"),
+        ("杭州 20k 以上 python", "job-search", "启明数据"),
+        ("怎么准备面试", "chat", "还没有开通"),
+        ("how do I prepare for an interview", "chat", "not offered yet"),
+        ("unsubscribe", "chat", "not offered yet"),
+        ("stop sending me jobs", "chat", "not offered yet"),
+        ("别再给我推送了", "chat", "还没有开通"),
+        ("谢谢", "chat", "不客气"),
+    ],
+)
+def test_the_first_sentences_find_an_answer_that_does_not_mislead(
+    speaker: Speaker, text: str, agent: str, says: str
+):
+    reply = speaker.say(text)
+    assert reply["agent"] == agent
+    assert says in reply["text"]

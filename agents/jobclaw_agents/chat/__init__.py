@@ -8,10 +8,22 @@ from pathlib import Path
 
 from jobclaw.spi import Agent, AgentIntro, AgentRequest, Markdown, hookimpl
 
-_GREETING = re.compile(
-    r"^\W*(你好|您好|嗨|哈喽|早上好|下午好|晚上好|(hi|hello|hey)\b)", re.IGNORECASE
+_KINDS = (
+    ("chat.thanks", r"谢谢|多谢|感谢|辛苦了|\bthanks?\b|thank you"),
+    ("chat.goodbye", r"再见|拜拜|晚安|\b(good)?bye\b|see you|good night"),
+    ("chat.person", r"人工|真人|客服|\b(human|real person|a person|someone)\b"),
+    ("chat.about", r"你是谁|你叫什么|who are you|what are you"),
+    (
+        "chat.offer",
+        r"能做什么|能干什么|能干嘛|会什么|怎么用|帮助|what can you|^\W*help\W*$|how do(es)? (i|this)",
+    ),
+    (
+        "chat.hello",
+        r"^\W*(你好|您好|嗨|哈喽|在吗|在不在|早上好|下午好|晚上好|(hi|hello|hey)\b)",
+    ),
 )
-_THANKS = re.compile(r"谢谢|多谢|感谢|\bthanks?\b|thank you", re.IGNORECASE)
+_NOT_OFFERED = frozenset({"SUBSCRIBE", "UNSUBSCRIBE", "PLAN", "COLLECT"})
+_SHORT = frozenset({"chat.thanks", "chat.goodbye", "chat.person"})
 
 
 class ChatAgent(Agent):
@@ -27,16 +39,23 @@ class ChatAgent(Agent):
     priority = -1000
     locales = Path(__file__).parent / "locales"
 
+    def __init__(self) -> None:
+        self._kinds = [(name, re.compile(text, re.IGNORECASE)) for name, text in _KINDS]
+
     async def handle(self, request: AgentRequest) -> AsyncIterator[Markdown]:
-        """Greet, take thanks, or say what can be asked."""
-        if _THANKS.search(request.text):
-            yield Markdown(request.say("chat.thanks"))
-            return
-        if _GREETING.search(request.text):
-            yield Markdown(request.say("chat.hello") + "\n\n")
-        else:
-            yield Markdown(request.say("chat.unsure") + "\n\n")
-        yield Markdown(request.say("chat.offers"))
+        """Answer small talk by its kind; say plainly what is not offered, and what is."""
+        text_id = self._kind(request)
+        yield Markdown(request.say(text_id))
+        if text_id not in _SHORT:
+            yield Markdown("\n\n" + request.say("chat.offers"))
+
+    def _kind(self, request: AgentRequest) -> str:
+        if request.intent in _NOT_OFFERED:
+            return f"chat.not-yet-{request.intent.lower()}"
+        for text_id, pattern in self._kinds:
+            if pattern.search(request.text):
+                return text_id
+        return "chat.unsure"
 
 
 @hookimpl
