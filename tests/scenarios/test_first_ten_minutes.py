@@ -1,7 +1,6 @@
 """What a newcomer says in the first ten minutes, and the bot's own suggestions above all."""
 
 import pytest
-
 from driver import Chat, Deployment, Speaker
 
 EXAMPLES = {

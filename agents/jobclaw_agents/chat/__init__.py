@@ -13,10 +13,8 @@ _KINDS = (
     ("chat.goodbye", r"再见|拜拜|晚安|\b(good)?bye\b|see you|good night"),
     ("chat.person", r"人工|真人|客服|\b(human|real person|a person|someone)\b"),
     ("chat.about", r"你是谁|你叫什么|who are you|what are you"),
-    (
-        "chat.offer",
-        r"能做什么|能干什么|能干嘛|会什么|怎么用|帮助|what can you|^\W*help\W*$|how do(es)? (i|this)",
-    ),
+    ("chat.offer", r"能做什么|能干什么|能干嘛|会什么|怎么用|帮助|what can you"),
+    ("chat.offer", r"^\W*help\W*$|how do(es)? (i|this)"),
     (
         "chat.hello",
         r"^\W*(你好|您好|嗨|哈喽|在吗|在不在|早上好|下午好|晚上好|(hi|hello|hey)\b)",
