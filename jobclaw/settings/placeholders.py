@@ -7,6 +7,7 @@ it is; a file's final line break is not part of the value.
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
@@ -70,6 +71,9 @@ class Filling:
     def _file(self, name: str, keys: Keys) -> str:
         path = self._root / Path(name.strip()).expanduser()
         try:
+            if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+                self.problems[keys] = ConfigError("config.file-not-plain", file=str(path))
+                return ""
             with path.open("rb") as file:
                 data = file.read(_FILE_LIMIT_BYTES + 1)
             if len(data) > _FILE_LIMIT_BYTES:

@@ -21,7 +21,7 @@ class Checkpoints:
     """A thread with a connection of its own; `on_error` is called in it."""
 
     def __init__(self, path: Path, on_error: Callable[[sqlite3.Error], None]) -> None:
-        self._db = connect(str(path))
+        self._db = connect(path)
         self._on_error = on_error
         self._written = 0
         self._due = threading.Event()

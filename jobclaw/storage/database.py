@@ -80,7 +80,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         dirty = _make_private(path)
     except OSError as error:
         raise io_error(error, path) from error
-    db = connect(str(path))
+    db = connect(path)
     try:
         _check(db, path, CHECK_DIRTY_BYTES if dirty else CHECK_CLEAN_BYTES)
         db.execute("PRAGMA journal_mode = WAL")
@@ -103,8 +103,7 @@ def open_for_reading(path: Path) -> Reader:
         StorageError: damaged, newer or not yet brought up to date (exit 65).
     """
     missing = not path.exists()
-    place = ":memory:" if missing else f"file:{quote(str(path.absolute()))}?mode=ro"
-    db = connect(place, uri=not missing)
+    db = connect(Path(":memory:") if missing else path, read_only=not missing)
     try:
         if missing:
             _migrate(db, path)
@@ -130,8 +129,9 @@ def close_writing(db: sqlite3.Connection) -> None:
         db.close()
 
 
-def connect(place: str, *, uri: bool = False) -> sqlite3.Connection:
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open a connection that may be used by any thread, one at a time; each syncs in full."""
+    place = f"file:{quote(str(path.absolute()))}?mode=ro" if read_only else str(path)
     try:
         db = sqlite3.connect(
             place,
@@ -139,11 +139,11 @@ def connect(place: str, *, uri: bool = False) -> sqlite3.Connection:
             isolation_level=None,
             check_same_thread=False,
             cached_statements=_STATEMENTS,
-            uri=uri,
+            uri=read_only,
         )
         db.execute("PRAGMA synchronous = FULL")
     except sqlite3.Error as error:
-        raise storage_error(error, place) from error
+        raise storage_error(error, str(path)) from error
     return db
 
 

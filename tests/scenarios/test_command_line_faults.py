@@ -163,3 +163,50 @@ def test_the_exit_code_tells_where_standard_error_is_shut(
     for closed in ("2>&-", "2>/dev/full"):
         script = f"{{program}} config check --config {tmp_path}/none.yaml {closed}"
         assert shell(deployment, script).returncode == 78
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ("intent: {keywords_file: /dev/zero}", "/dev/zero"),
+        ("intent: {keywords_file: pipe}", "pipe"),
+        ("roles: {file: pipe}", "pipe"),
+        ("llm: {model: 'file:pipe'}", "llm.model"),
+        ("llm: {model: 'file:/dev/zero'}", "/dev/zero"),
+    ],
+)
+def test_what_never_ends_is_not_read(deployment: Deployment, config: str, named: str):
+    os.mkfifo(deployment.folder / "pipe")
+    deployment.configure(config)
+    for command in (["config", "check"], ["doctor"]):
+        failed = deployment.run(*command)
+        assert failed.returncode in {1, 78}
+        assert "不是普通文件" in failed.stdout + failed.stderr
+        assert named in failed.stdout + failed.stderr
+
+
+def test_a_pipe_in_place_of_the_configuration(deployment: Deployment):
+    os.mkfifo(deployment.folder / "pipe")
+    for file in ("pipe", "/dev/zero"):
+        failed = deployment.run("config", "check", "--config", file)
+        assert failed.returncode == 78
+        assert "不是普通文件" in failed.stderr
+
+
+def test_a_control_character_is_shown_with_its_line(deployment: Deployment):
+    deployment.configure("locale: {}\nrouter:\n  default_agent: 'a\0b'\n")
+    failed = deployment.run("config", "check")
+    assert failed.returncode == 78
+    assert "第 3 行" in failed.stderr
+
+
+def test_doctor_names_a_damaged_journal_so_that_the_advice_works(deployment: Deployment):
+    with deployment.chat() as chat:
+        chat.say("你好")
+        chat.end()
+    journal = deployment.workspace / "journal.db"
+    journal.write_bytes(b"not a database, but longer than a page header is" * 40)
+    failed = deployment.run("doctor")
+    assert failed.returncode == 1
+    assert f"mv {journal} {journal}.damaged" in failed.stdout
+    assert "mode=ro" not in failed.stdout
