@@ -65,6 +65,7 @@ install: $(VENV)/.stamp-installed
 $(VENV)/.stamp-installed: $(LOCKED)run pyproject.toml hatch_build.py $(CATALOGUES)
 	@echo "Installing jobclaw … 正在安装 jobclaw …"
 	@$(PIP) --quiet --no-build-isolation --no-deps --editable .
+	@$(PY) -m compileall -q jobclaw channels agents
 	@touch $@
 
 # Pinned libraries; each list holds the shorter ones, with the same versions.

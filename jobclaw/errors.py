@@ -1,9 +1,9 @@
 """What can go wrong in jobclaw, and who may catch it.
 
 Policy: an error names a sentence of the message catalogue (`text_id`) and its values, so that
-whoever shows it does so in the reader's language. Only three places catch broadly, and each
-logs the traceback: the execute step (an agent may raise anything), the event bus (a subscriber
-too) and the plugin loader.
+whoever shows it does so in the reader's language. Broad catching is for the
+places where other people's code is called (agents, subscribers, plugins, adapters), for the
+lane that must outlive a turn, and for the command line's last line; each logs the traceback.
 
     JobclawError
     ├── ConfigError      a setting, table or file is wrong; the command line shows it, exit 78
