@@ -50,6 +50,7 @@ from jobclaw.router.system_commands.session import SessionCommands
 from jobclaw.router.turns import Stages, Turns
 from jobclaw.router.voice import Voice
 from jobclaw.service.live_classifier import LiveClassifier
+from jobclaw.service.references import References, refuse
 from jobclaw.settings import RoleFile, Settings
 from jobclaw.spi.channel import Accepted, ChannelAdapter
 from jobclaw.spi.clock import Clock
@@ -205,7 +206,7 @@ def build_core(
     """Wire what decides.
 
     Raises:
-        ConfigError: the keyword table is wrong, or the default agent does not exist.
+        ConfigError: the keyword table is wrong, or there is no such agent or field.
     """
     classifier = LiveClassifier(
         settings.intent,
@@ -213,11 +214,7 @@ def build_core(
         settings.keywords_overlay,
         plugins.registry,
     )
-    if plugins.registry.get(settings.router.default_agent) is None:
-        known = ", ".join(entry.id for entry in plugins.registry.all())
-        raise ConfigError(
-            "config.no-default-agent", agent=settings.router.default_agent, known=known
-        )
+    refuse(settings, References(settings, plugins).router_problems())
     return Core(
         settings=settings,
         texts=texts,

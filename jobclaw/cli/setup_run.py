@@ -8,8 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from jobclaw.app import load_plugins, load_texts
 from jobclaw.cli.terminal import EXIT_IO, Terminal
 from jobclaw.errors import JobclawError
+from jobclaw.service.references import References, refuse
 from jobclaw.settings import load_roles, load_settings
 from jobclaw.settings.keywords import load_keywords
 from jobclaw.settings.sources import defaults_folder
@@ -50,6 +52,8 @@ def check_config(terminal: Terminal, config: Path | None) -> int:
     settings = load_settings(config, os.environ)
     keywords = load_keywords(settings.intent.keywords_file, settings.keywords_overlay)
     load_roles(settings.roles.file)
+    texts = load_texts(settings)
+    refuse(settings, References(settings, load_plugins(settings, texts)).problems())
     count = sum(map(len, keywords.intents.values()))
     files = ", ".join(map(str, settings.files)) or terminal.say("config.defaults")
     terminal.show(terminal.say("config.good", files=files, n=count))

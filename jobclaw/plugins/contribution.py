@@ -122,7 +122,9 @@ class _Asking:
     def gate(self, given: object) -> IdentityGate:
         """The profile gate."""
         agent_id: object = getattr(given, "agent_id", None)
-        if not isinstance(agent_id, str) or not callable(getattr(given, "missing", None)):
+        fields: object = getattr(given, "fields", None)
+        named = isinstance(agent_id, str) and isinstance(fields, tuple)
+        if not named or not callable(getattr(given, "missing", None)):
             raise self._refuse("jobclaw_identity_gate", given, "IdentityGate")
         return cast("IdentityGate", given)
 

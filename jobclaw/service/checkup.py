@@ -12,6 +12,7 @@ from jobclaw.errors import ConfigError, JobclawError, PluginError, StorageError
 from jobclaw.model import Value
 from jobclaw.plugins import PluginHost
 from jobclaw.registry.agents import AgentRegistry
+from jobclaw.service.references import References
 from jobclaw.settings import Settings, load_roles
 from jobclaw.settings.keywords import load_keywords
 
@@ -65,14 +66,12 @@ def check_tables(settings: Settings) -> Iterator[Finding | JobclawError]:
 def check_plugins(
     settings: Settings, host: PluginHost[AgentRegistry]
 ) -> Iterator[Finding | JobclawError]:
-    """Every plugin is loaded, and the default agent is there."""
+    """Every plugin is loaded, and everything that the settings name is there."""
     for failure in host.failures:
         yield PluginError(failure.text_id, **failure.values)
     count = str(len(host.registry.all()))
     yield _finding("plugins", "ok", "doctor.agents", count=count)
-    default = settings.router.default_agent
-    if host.registry.get(default) is None:
-        yield _finding("plugins", "error", "doctor.no-default-agent", agent=default)
+    yield from References(settings, host).problems()
 
 
 def check_workspace(

@@ -23,6 +23,8 @@ def _parse(source: Path) -> GNUTranslations:
     from babel.messages.mofile import write_mo  # noqa: PLC0415  (90 ms, seldom needed)
     from babel.messages.pofile import PoFileError, read_po  # noqa: PLC0415
 
+    if not source.is_file():  # a pipe would never end
+        raise ValueError("not a plain file")
     compiled = io.BytesIO()
     try:
         with source.open("rb") as text:

@@ -210,3 +210,82 @@ def test_doctor_names_a_damaged_journal_so_that_the_advice_works(deployment: Dep
     assert failed.returncode == 1
     assert f"mv {journal} {journal}.damaged" in failed.stdout
     assert "mode=ro" not in failed.stdout
+
+
+PLACES = "locale: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("config", "path", "value"),
+    [
+        ("router: {default_agent: nosuch}", "router.default_agent", "nosuch"),
+        ("router: {required_fields: [skills, shoe]}", "router.required_fields[1]", "shoe"),
+        ("roles: {file: config/none.yaml}", "roles.file", "none.yaml"),
+        ("plugins: {disabled: [chat, ghost]}", "plugins.disabled[1]", "ghost"),
+        ("channels: {nosuch: {enabled: true}}", "channels.nosuch", "nosuch"),
+        ("channels: {web: {default_agent: ghost}}", "channels.web.default_agent", "ghost"),
+        ("channels: {web: {agents: [chat, ghost]}}", "channels.web.agents[1]", "ghost"),
+    ],
+)
+def test_a_name_that_nothing_answers_to_is_named_with_its_place(
+    deployment: Deployment, config: str, path: str, value: str
+):
+    deployment.configure(f"{PLACES}{config}\n")
+    for command, code in (("config check", 78), ("doctor", 1)):
+        failed = deployment.run(*command.split())
+        said = failed.stdout + failed.stderr
+        assert failed.returncode == code, said
+        [line] = [line for line in said.splitlines() if f"jobclaw.yaml:2：{path} " in line]
+        assert value in line
+
+
+@pytest.mark.parametrize(
+    ("config", "code"),
+    [
+        ("router: {default_agent: nosuch}", 78),
+        ("router: {required_fields: [shoe]}", 78),
+        ("router: {required_fields: [shoe], identity_gate: 'off'}", 0),
+        ("router: {required_fields: []}", 0),
+    ],
+)
+def test_a_chat_does_not_start_with_a_router_that_cannot_work(
+    deployment: Deployment, config: str, code: int
+):
+    deployment.configure(config)
+    assert deployment.run("chat", "--once", "你好").returncode == code
+
+
+HEAD = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8"\n\n'
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        ('msgid "router.nosuch"\nmsgstr "x"', "router.nosuch"),
+        ('msgid "users.unknown"\nmsgstr "no {usr}"', "usr"),
+        ('msgid "users.unknown"\nmsgstr "no {user"', "users.unknown"),
+        ('msgid "identity.done"\nmsgstr "{shoe}"', "shoe"),
+        ('msgid "users.unknown\nmsgstr broken', "own.zh.po"),
+    ],
+)
+def test_a_sentence_of_ones_own_that_cannot_work(
+    deployment: Deployment, sentence: str, named: str
+):
+    folder = deployment.folder / "config" / "locales"
+    folder.mkdir()
+    (folder / "own.zh.po").write_text(f"{HEAD}{sentence}\n", "utf-8")
+    failed = deployment.run("config", "check")
+    assert failed.returncode == 78
+    assert "own.zh.po" in failed.stderr
+    assert named in failed.stderr
+
+
+def test_sentences_of_ones_own_that_are_good(deployment: Deployment):
+    folder = deployment.folder / "config" / "locales"
+    folder.mkdir()
+    sentences = (
+        'msgid "users.unknown"\nmsgstr "查无此人：{user}"',
+        'msgid "console.hello"\nmsgstr "嗨"',
+    )
+    (folder / "own.zh.po").write_text(HEAD + "\n\n".join(sentences) + "\n", "utf-8")
+    assert deployment.run("config", "check").returncode == 0

@@ -56,6 +56,7 @@ class ProfileQuestions:
     """The gate: a field is missing until it has an answer."""
 
     agent_id = AGENT_ID
+    fields: tuple[str, ...] = FIELDS
 
     def missing(self, user: User, required: Sequence[str]) -> tuple[str, ...]:
         """See `spi.IdentityGate`."""

@@ -272,6 +272,7 @@ def test_disabled_plugins_are_not_even_imported(tmp_path: Path):
 GATE = """
 class Gate:
     agent_id = "{name}"
+    fields = ()
     def missing(self, user, required):
         return ()
 
