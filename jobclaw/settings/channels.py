@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Self
+from typing import Self, cast
 
 from pydantic import ConfigDict, Field, model_serializer, model_validator
 
 from jobclaw.errors import ConfigError
 from jobclaw.settings.accounts import DEFAULT_ACCOUNT, Several
 from jobclaw.settings.fields import Section, Switch, complain
+from jobclaw.settings.masking import masked_by_name
 from jobclaw.settings.platforms import (
     ConsoleChannel,
     DingtalkChannel,
@@ -20,7 +21,7 @@ from jobclaw.settings.platforms import (
     WebChannel,
     WechatChannel,
 )
-from jobclaw.settings.secrets import names_secret, reveal
+from jobclaw.settings.secrets import reveal
 
 
 class PluginChannel(Section):
@@ -33,10 +34,7 @@ class PluginChannel(Section):
 
     @model_serializer(mode="plain")
     def _masked(self) -> dict[str, object]:
-        return {
-            name: "**********" if names_secret(name) and value else value
-            for name, value in self
-        }
+        return cast("dict[str, object]", masked_by_name(dict(self)))
 
 
 class ChannelSettings(Section):

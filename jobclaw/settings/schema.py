@@ -15,6 +15,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from jobclaw.settings.channels import ChannelSettings
 from jobclaw.settings.fields import Origin, RootedPath, Section
+from jobclaw.settings.masking import masked
 from jobclaw.settings.operation import (
     AgentSettings,
     FetchSettings,
@@ -100,7 +101,7 @@ class Settings(Section):
 
     def show(self) -> dict[str, object]:
         """The effective settings as JSON values, secrets masked."""
-        return self.model_dump(mode="json")
+        return cast("dict[str, object]", masked(self.model_dump(mode="json")))
 
     def secrets(self) -> frozenset[str]:
         """Every secret value, for redaction."""
