@@ -1,6 +1,7 @@
 """What the command line says and returns where a terminal, argument or file lets it down."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -289,3 +290,26 @@ def test_sentences_of_ones_own_that_are_good(deployment: Deployment):
     )
     (folder / "own.zh.po").write_text(HEAD + "\n\n".join(sentences) + "\n", "utf-8")
     assert deployment.run("config", "check").returncode == 0
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_line_that_is_refused_has_a_code_and_a_sentence(
+    deployment: Deployment, language: str
+):
+    with deployment.chat(JOBCLAW_LANG=language) as chat:
+        chat.put_raw(b"{\n")
+        [error] = chat.wait()
+        assert error["code"] == "console.bad-line"
+        assert error["error"].startswith({"zh": "这一行", "en": "This line"}[language])
+
+
+def test_a_disk_that_is_full_is_a_sentence_for_scripts(deployment: Deployment):
+    """No file may grow beyond what it is now: what a full disk does to the journal."""
+    with deployment.chat() as chat:
+        chat.say("你好")
+        resource.prlimit(chat.process.pid, resource.RLIMIT_FSIZE, (1, 1))
+        errors = [line for line in chat.tell("还在吗") if line["type"] == "error"]
+        assert errors
+        assert errors[0]["code"].startswith("storage.")
+        assert errors[0]["error"] != errors[0]["code"]
+        assert errors[0]["error"][0] >= "一"

@@ -145,6 +145,7 @@ def failure_line(failure: AgentFailure) -> bytes:
     return msgspec.json.encode(
         {
             "type": "error",
+            "code": "console.agent-failed",
             "message": failure.message,
             "agent": failure.agent,
             "error_id": failure.error_id,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from pathlib import Path
 
 import msgspec
 
-from jobclaw.errors import JobclawError
+from jobclaw.errors import JobclawError, PermanentChannelError
 from jobclaw.model import DeliveryReceipt, OutboundMessage, RouteDecision
-from jobclaw.spi import AgentFailure, Capabilities, Sink
+from jobclaw.spi import AgentFailure, Capabilities, Catalogue, Sink
 from jobclaw_channels.console.convert import (
     Line,
     decision_line,
@@ -34,6 +35,7 @@ class JsonLinesAdapter(Terminal):
         super().__init__()
         self._account = account
         self._settings = settings
+        self._texts = Catalogue((Path(__file__).parent / "locales", *settings.locales))
         self._slots = asyncio.Semaphore(PIPELINED)
         self._accepting: set[asyncio.Task[None]] = set()
 
@@ -62,12 +64,14 @@ class JsonLinesAdapter(Terminal):
         self._write(failure_line(failure))
 
     async def _take(self, sink: Sink, data: bytes, number: int) -> None:
+        if len(data) > LINE_LIMIT_BYTES:
+            problem = PermanentChannelError("console.line-too-long", limit=LINE_LIMIT_BYTES)
+            self._complain(problem, number)
+            return
         try:
-            if len(data) > LINE_LIMIT_BYTES:
-                raise msgspec.ValidationError(f"line over {LINE_LIMIT_BYTES} bytes")
             line = read_line(data)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            self._write(_error(number, str(error)))
+            self._complain(PermanentChannelError("console.bad-line", reason=str(error)), number)
             return
         if line.op == "wait":
             await self._all_accepted()
@@ -88,7 +92,7 @@ class JsonLinesAdapter(Terminal):
                 known = {"type": "duplicate", "message": line.id, "id": accepted.message_id}
                 self._write(msgspec.json.encode(known))
         except JobclawError as error:
-            self._write(_error(number, str(error), line.id))
+            self._complain(error, number, line.id)
         finally:
             self._slots.release()
 
@@ -96,10 +100,13 @@ class JsonLinesAdapter(Terminal):
         if self._accepting:
             await asyncio.wait(self._accepting)
 
+    def _complain(
+        self, error: JobclawError, number: int, message: str | int | None = None
+    ) -> None:
+        """Write why a line was not accepted: `code` for scripts, `error` for people."""
+        sentence = self._texts.say(self._settings.locale, error.text_id, **error.values)
+        fields = {"type": "error", "line": number, "message": message}
+        self._write(msgspec.json.encode({**fields, "code": error.text_id, "error": sentence}))
+
     def _write(self, line: bytes) -> None:
         self.put(line + b"\n")
-
-
-def _error(number: int, error: str, message: str | int | None = None) -> bytes:
-    fields = {"type": "error", "line": number, "message": message, "error": error}
-    return msgspec.json.encode(fields)

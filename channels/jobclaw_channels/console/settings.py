@@ -15,7 +15,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     `user` and `role` are the defaults of every message (`role` empty: the stored one);
     `conversation` empty means the user's own. `history`: file of earlier prompts. `locales`:
-    the deployment's catalogues.
+    the catalogues of the core, then of the deployment.
     """
 
     mode: Literal["prompt", "jsonl", "once"] = "prompt"
