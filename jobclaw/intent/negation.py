@@ -44,8 +44,8 @@ class Negation:
     def __init__(self, text: str, keywords: Sequence[Span]) -> None:
         """Find them; `keywords`: all that were found, in order.
 
-        A negator inside a keyword is a part of it and denies nothing else, unless the words go on
-        with another keyword that begins in it: 不要再推 and 推荐岗位 in 不要再推荐岗位.
+        A negator inside a keyword is a part of it and denies nothing else, unless the words go
+        on with another keyword that begins in it: 不要再推 and 推荐岗位 in 不要再推荐岗位.
         """
         self._text = text
         self._keywords = keywords
