@@ -106,6 +106,14 @@ class PostingIndex:
         """One posting by id."""
         return self._by_id.get(posting_id)
 
+    def is_unspecific(self, text: str) -> bool:
+        """Whether a text names nothing that a posting could meet or miss."""
+        return not (_words(text) or _named(text, self._places) or _named(text, self._skills))
+
+    def newest(self) -> tuple[Match, ...]:
+        """All postings, for somebody who named nothing."""
+        return tuple(Match(posting, 0, ()) for posting in self._postings)
+
     def find(self, text: str) -> tuple[Match, ...]:
         """Postings that meet what the text names, best first; none if it names nothing."""
         places = _named(text, self._places)

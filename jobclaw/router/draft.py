@@ -85,7 +85,13 @@ class Draft:
             self._text = "" if self.is_silent() else without_thought(self._text)
 
     def current(self) -> OutboundMessage | None:
-        """The message being written as it stands, None while it is empty."""
+        """The first message as far as it is written, None while it is empty.
+
+        Later messages of a turn are not shown early: they would stand before the first, which
+        is delivered with the turn.
+        """
+        if self._done:
+            return None
         text = self._visible()
         return self._outbound((Markdown(text),)) if text else None
 

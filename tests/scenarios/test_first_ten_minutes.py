@@ -83,3 +83,25 @@ def test_the_first_sentences_find_an_answer_that_does_not_mislead(
     reply = speaker.say(text)
     assert reply["agent"] == agent
     assert says in reply["text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("我想找工作", "您没有说城市"),
+        ("help me find a job", "You named no city"),
+        ("just show me jobs", "You named no city"),
+    ],
+)
+def test_who_names_nothing_sees_some_and_is_asked_for_more(
+    speaker: Speaker, text: str, says: str
+):
+    assert says in speaker.say(text)["text"]
+
+
+@pytest.mark.parametrize(
+    "text", ["how is my application going", "I applied to Northwind Systems"]
+)
+def test_applications_are_heard_from_a_list(speaker: Speaker, text: str):
+    speaker.say("find Python jobs in Toronto")
+    assert speaker.decide(text)["agent"] == "progress"

@@ -137,3 +137,27 @@ CLIMBER = """
     def jobclaw_agents():
         return [Climber()]
 """
+
+
+@pytest.mark.parametrize("word", ["跳过", "skip", "Later。"])
+def test_skip_is_no_answer_wherever_the_question_came_from(tmp_path: Path, word: str):
+    with Deployment(tmp_path, "").chat() as chat:
+        chat.say("你好")
+        chat.say("跳过")
+        chat.say("/wrong")
+        chat.tell("1")
+        chat.say("/profile")
+        chat.say("Java")
+        chat.say(word)
+    [user] = Deployment(tmp_path, "").json("users", "list")
+    assert user["profile"] == {"skills": "Java"}
+
+
+def test_a_change_is_confirmed_and_asks_nothing(tmp_path: Path):
+    with Deployment(tmp_path, "").chat() as chat:
+        chat.say("你好")
+        chat.say("跳过")
+        shown = chat.say("把技能改成 Go")["text"]
+        assert "Go" in shown
+        assert "毕业年份" not in shown
+        assert "Go" in chat.say("看看我的资料")["text"]

@@ -352,3 +352,14 @@ def test_changes_made_beside_a_chat_count_at_its_next_message(held: tuple[Deploy
     assert chat.decide("薪资多少")["step"] == "binding"
     assert deployment.run("sessions", "reset", "console:default:u1:u1").returncode == 0
     assert chat.decide("薪资多少")["step"] != "binding"
+
+
+def test_two_speakers_of_one_turn_stand_in_order_on_lines_of_their_own(tmp_path: Path):
+    gated = Deployment(tmp_path, "")
+    for text in ("推荐几个 Java 岗位", "Java"):
+        gated.run("chat", "--once", text)
+    shown = gated.run("chat", "--once", "浙大 计算机 2026届").stdout
+    lines = shown.splitlines()
+    assert lines[0].startswith("identity ›")
+    assert any(line.startswith("job-recommend ›") for line in lines[1:])
+    assert shown.count("›") == 2

@@ -32,13 +32,17 @@ _NO_ANSWER = re.compile(
     r"^\W*(你好|您好|嗨|哈喽|在吗|谢谢|好的?|嗯+|哦+)\W*$"
     r"|^\W*(ok|okay|hi|hello|hey|thanks|thank you|yes|no)\W*$"
     r"|[?？]\s*$|[吗么呢]\W*$|^\W*$"
-    r"|^(不想|不要|不用|不填|不告诉|算了|没有|why\b|what\b|how\b|i don't|i do not|no thanks)",
+    r"|^(我?不想|不要|不用|不填|不告诉|别|算了|没有|以后)"
+    r"|^(why\b|what\b|how\b|i don't|i do not|no thanks)",
     re.IGNORECASE,
 )
+_SKIP = re.compile(r"^\W*(跳过|稍后|skip|later)\W*$", re.IGNORECASE)
+_SHOW = re.compile(r"看看|查看|显示|是什么|\b(show|see|what)\b", re.IGNORECASE)
 _REQUEST = re.compile(
     r"^[/／@]|岗位|职位|招聘|投递|简历|资料"
     r"|^(帮我|给我|我想|我要|请|推荐|搜|查|找|看看|订阅|取消)"
-    r"|\b(recommend|search|find|show|looking for|apply|applied|application|résumé|resume)\b"
+    r"|\b(jobs?|subscribe|recommend|search|find|show|looking for|apply|applied|application)\b"
+    r"|\b(résumé|resume)\b"
     r"|^(i want|i need|i'd like|can you|could you|please|tell me|my profile)\b",
     re.IGNORECASE,
 )
@@ -80,31 +84,44 @@ class IdentityAgent(Agent):
 
     async def handle(self, request: AgentRequest) -> AsyncIterator[ReplyPart]:
         """Take the answer to the question asked last, then ask the next one."""
-        memory, profile = request.session.memory, request.tools.profile
         asking = self._asked(request)
-        change = _CHANGE.match(request.text.strip())
-        if change is not None:
-            field = _NAMES[(change.group("zh") or change.group("en")).casefold()]
-            profile.set(field, _answer(change.group("zv") or change.group("ev")))
-        elif asking in request.missing and request.args is None:
-            text_id = _why_no_answer(request.text.strip())
+        text = request.text.strip()
+        if _SKIP.match(text):
+            yield self._left(request, "identity.skipped")
+            return
+        changed = self._change(request, text)
+        if asking in request.missing and request.args is None and not changed:
+            text_id = _why_no_answer(text)
             if text_id:
                 yield Markdown(request.say(text_id) + "\n\n")
             else:
-                profile.set(asking, _answer(request.text))
-        left = tuple(field for field in request.missing if not profile.get(field))
-        if left:
-            memory.set("asking", f"{left[0]} {request.user.gate.postponed}")
-            first = not asking and len(left) == len(FIELDS)
-            lead = request.say("identity.welcome") + "\n\n" if first else ""
-            yield Markdown(lead + request.say(f"identity.ask-{left[0]}"))
-            yield Buttons((Button(id="skip", label=request.say("identity.skip")),))
+                request.tools.profile.set(asking, _answer(text))
+        left = tuple(f for f in request.missing if not request.tools.profile.get(f))
+        if not left or changed or (request.intent and _SHOW.search(text)):
+            done = asking and not changed and not left
+            yield self._left(request, "identity.done" if done else "identity.profile")
             return
-        memory.set("asking", "")
+        request.session.memory.set("asking", f"{left[0]} {request.user.gate.postponed}")
+        first = not asking and len(left) == len(FIELDS)
+        lead = request.say("identity.welcome") + "\n\n" if first else ""
+        yield Markdown(lead + request.say(f"identity.ask-{left[0]}"))
+        yield Buttons((Button(id="skip", label=request.say("identity.skip")),))
+
+    def _change(self, request: AgentRequest, text: str) -> bool:
+        """Make a change that the text spells out; False if it does not."""
+        change = _CHANGE.match(text)
+        if change is None:
+            return False
+        field = _NAMES[(change.group("zh") or change.group("en")).casefold()]
+        request.tools.profile.set(field, _answer(change.group("zv") or change.group("ev")))
+        return True
+
+    def _left(self, request: AgentRequest, text_id: str) -> Markdown:
+        """The last word of the agent, which then lets the session go."""
+        request.session.memory.set("asking", "")
         request.session.release()
-        text_id = "identity.done" if asking and change is None else "identity.profile"
-        fields = {name: profile.get(name) or "-" for name in FIELDS}
-        yield Markdown(request.say(text_id, **fields))
+        fields = {name: request.tools.profile.get(name) or "-" for name in FIELDS}
+        return Markdown(request.say(text_id, **fields))
 
     def _asked(self, request: AgentRequest) -> str:
         """The field that was asked for last, if this message can answer it.

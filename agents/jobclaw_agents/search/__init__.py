@@ -31,13 +31,15 @@ class SearchAgent(Agent):
         listing = PostingList(self._index, request)
         answer = listing.follow_up()
         if answer is None:
-            found = self._index.find(request.text)
+            found, heading = self._index.find(request.text), "search.found"
+            if not found and self._index.is_unspecific(request.text):
+                found, heading = self._index.newest(), "list.unspecific"
             if not found:
                 if listing.is_empty:
                     request.session.release()
                 yield Markdown(request.say("search.nothing"))
                 return
-            answer = listing.show(found, "search.found")
+            answer = listing.show(found, heading)
         for part in answer:
             yield part
 

@@ -45,7 +45,7 @@ class MatchStep:
 
     def _found(self, turn: Turn, entry: AgentEntry) -> StepResult:
         if entry.id == self._gate.agent_id:
-            return Route(wanted(turn), entry.id)
+            return Route(wanted(turn) if turn.step == "command" else turn, entry.id)
         missing = self._gate.asks_before(turn) if entry.agent.requires_profile else ()
         if missing:
             session = parked(turn, self._gate.agent_id)
