@@ -262,12 +262,13 @@ def matches(said: str, written: str) -> bool:
 @pytest.mark.parametrize("readme", READMES)
 def test_a_conversation_comes_out_as_written(newcomer: Deployment, readme: str, at: int):
     command, _, conversation = blocks(readme, "console")[at].partition("\n")
-    assert command == "$ make chat"
+    called = re.fullmatch(r'\$ make chat(?: ARGS="(.*)")?', command)
+    assert called
     lines = conversation.splitlines(keepends=True)
     typed = [line.removeprefix("› ") for line in lines if line.startswith("› ")]
     written = "".join(line for line in lines if not line.startswith("› "))
     done = subprocess.run(
-        [sys.executable, "-m", "jobclaw", "chat"],
+        [sys.executable, "-m", "jobclaw", "chat", *(called[1] or "").split()],
         cwd=newcomer.folder,
         env=newcomer.environment(),
         input="".join(typed),
