@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 QUEUED_IN_MEMORY = 10_000
 REFILL = 50
 MAX_FAILURES = 5
+REFUSED = "storage.refused"
 LET_GO_S = 1.0
 
 
@@ -230,7 +231,9 @@ class Lanes:
         handled = await self._attempt(lane, row)
         try:
             await self._store(handled)
-        except StorageError:
+        except StorageError as error:
+            if error.text_id != REFUSED:  # the disk's trouble, not the message's
+                raise
             _log.exception("message %s cannot be stored as handled", row.message.id)
             await self._store(self._runner.dead(row))
 
