@@ -11,6 +11,11 @@ session is cancelled, and what that session sent before it and still waits is re
 superseded. A turn is cancelled only while it is in the handler; once its commit is under way
 it counts as handled. A turn that does not let go within `LET_GO_S` is left behind: its lane
 goes on with another worker, and what it may still do is thrown away.
+
+A lane whose next message was being handled when an earlier process died opens late: after the
+other lanes have been served, the least often tried first, one at a time. So a message that
+kills the process cannot keep the others from their answers, at whatever start; after
+`MAX_CLAIMS` tries it is a dead letter.
 """
 
 from __future__ import annotations
@@ -31,6 +36,8 @@ _log = logging.getLogger(__name__)
 QUEUED_IN_MEMORY = 10_000
 REFILL = 50
 MAX_FAILURES = 5
+MAX_CLAIMS = 10
+PATIENCE_S = 10.0
 REFUSED = "storage.refused"
 LET_GO_S = 1.0
 
@@ -62,6 +69,7 @@ class _Lane:
     rows: deque[InboxRow] = field(default_factory=deque[InboxRow])
     taken: int = 0
     behind: bool = False
+    held: bool = False
     running: InboxRow | None = None
     cancelled: bool = False
     void_before: dict[str, int] = field(default_factory=dict[str, int])
@@ -91,16 +99,24 @@ class Lanes:
         self._slots = asyncio.Semaphore(max_parallel)
         self._lanes: dict[str, _Lane] = {}
         self._queued = 0
+        self._late: asyncio.Task[None] | None = None
         self._closing = False
         self._quiet = asyncio.Event()
         self._quiet.set()
 
     def recover(self) -> None:
         """Take up what an earlier process accepted and did not finish."""
+        late: list[tuple[int, str]] = []
         for key in self._journal.ready_lanes():
             lane = self._lane(key)
             lane.behind = True
+            attempts = sum(row.attempts for row in self._journal.ready(key, 0, 1))
+            if attempts:
+                lane.held = True
+                late.append((attempts, key))
             self._start(key, lane)
+        if late:
+            self._late = asyncio.create_task(self._open_late(late))
 
     def offer(self, row: InboxRow) -> None:
         """Queue an accepted message; once draining, it stays in the journal."""
@@ -127,6 +143,11 @@ class Lanes:
         What is left stays in the journal and is taken up by the next start.
         """
         self._closing = True
+        if self._late is not None:
+            self._late.cancel()
+        for key, lane in list(self._lanes.items()):
+            if lane.held:
+                self._end(key, lane)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace_s):
                 await self._quiet.wait()
@@ -158,8 +179,19 @@ class Lanes:
         return lane
 
     def _start(self, key: str, lane: _Lane) -> None:
-        if lane.worker is None and not self._closing:
+        if lane.worker is None and not lane.held and not self._closing:
             lane.worker = asyncio.create_task(self._work(key, lane))
+
+    async def _open_late(self, late: list[tuple[int, str]]) -> None:
+        """Open held lanes when the others are served, or have had `PATIENCE_S`."""
+        for _, key in sorted(late):
+            busy = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
+            if busy:
+                await asyncio.wait(busy, timeout=PATIENCE_S)
+            lane = self._lanes.get(key)
+            if lane is not None:
+                lane.held = False
+                self._start(key, lane)
 
     def _interrupt(self, lane: _Lane, by: InboxRow) -> None:
         session = session_key(by.message)
@@ -242,10 +274,13 @@ class Lanes:
 
     async def _attempt(self, lane: _Lane, row: InboxRow) -> Handled:
         for attempt in range(1, MAX_FAILURES + 1):
+            claims = 0
             if not self._is_void(lane, row):
-                await self._journal.claim(row.seq)
+                claims = await self._journal.claim(row.seq)
             if self._is_void(lane, row):  # perhaps only while it was being claimed
                 return self._runner.superseded(row)
+            if claims > MAX_CLAIMS:
+                break
             try:
                 handled = await self._turn(lane, row)
             except StorageError:
