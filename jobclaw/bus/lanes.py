@@ -70,6 +70,7 @@ class _Lane:
     taken: int = 0
     behind: bool = False
     held: bool = False
+    given: deque[int] = field(default_factory=lambda: deque[int](maxlen=2 * REFILL))
     running: InboxRow | None = None
     cancelled: bool = False
     void_before: dict[str, int] = field(default_factory=dict[str, int])
@@ -126,7 +127,7 @@ class Lanes:
         lane = self._lane(key)
         if lane.behind or self._queued >= QUEUED_IN_MEMORY:
             lane.behind = True
-        else:
+        elif row.seq not in lane.given:  # the journal shows a row before it is offered
             lane.rows.append(row)
             self._queued += 1
         if self._runner.interrupts(row.message):
@@ -248,6 +249,7 @@ class Lanes:
             rows = self._journal.ready(key, lane.taken, REFILL)
             lane.behind = len(rows) == REFILL
             lane.rows.extend(rows)
+            lane.given.extend(row.seq for row in rows)
             self._queued += len(rows)
             for row in rows:
                 if self._runner.interrupts(row.message):

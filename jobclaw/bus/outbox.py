@@ -51,6 +51,7 @@ class _Chat:
 
     rows: deque[OutboxRow] = field(default_factory=deque[OutboxRow])
     behind: bool = False
+    given: deque[int] = field(default_factory=lambda: deque[int](maxlen=2 * REFILL))
     taken: int = 0
     worker: asyncio.Task[None] | None = None
     preview: asyncio.Task[None] | None = None
@@ -87,7 +88,7 @@ class Outbox:
         """Queue rows that have just been committed."""
         for row in rows:
             chat = self._chat(row.chat)
-            if not chat.behind:
+            if not chat.behind and row.seq not in chat.given:  # shown before dispatched
                 chat.rows.append(row)
             self._start(row.chat, chat)
 
@@ -164,6 +165,7 @@ class Outbox:
             rows = self._journal.next_outbox(key, chat.taken, REFILL)
             chat.behind = len(rows) == REFILL
             chat.rows.extend(rows)
+            chat.given.extend(row.seq for row in rows)
         if not chat.rows:
             return None
         row = chat.rows.popleft()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from platform_double import inbound
 
@@ -275,4 +276,22 @@ async def test_duplicates_are_handled_once(store: SqliteStore):
     await way.idle()
     assert (first.duplicate, again.duplicate) == (False, True)
     assert again.message_id == first.message_id
+    assert way.runner.handled == ["x"]
+
+
+async def test_a_row_read_from_the_journal_and_then_offered_is_handled_once(store: SqliteStore):
+    started, go = asyncio.Event(), asyncio.Event()
+
+    async def work(_: InboundMessage) -> None:
+        started.set()
+        await go.wait()
+
+    way = Way(store, work)
+    message = msgspec.structs.replace(inbound("x", 1), id="01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    ingested = await store.ingest(message)
+    way.lanes.recover()
+    await started.wait()
+    way.lanes.offer(InboxRow(seq=ingested.seq, message=message, attempts=0))
+    go.set()
+    await way.idle()
     assert way.runner.handled == ["x"]

@@ -194,3 +194,17 @@ async def test_buttons_become_numbers_where_there_are_none(
     assert any(isinstance(part, Buttons) for part in message.parts) == buttons
     text = "\n\n".join(p.text for p in message.parts if isinstance(p, Markdown | Buttons))
     assert text == shown
+
+
+async def test_a_row_read_from_the_journal_and_then_dispatched_is_sent_once(store: SqliteStore):
+    platform = SmallPlatform()
+    platform.held.clear()
+    way = Way(store, platform)
+    row = await store.push(outbound(0, "once"))
+    assert row is not None
+    way.outbox.recover()
+    await store.push(outbound(1, "other", chat="d"))  # time for the worker to read the journal
+    way.outbox.dispatch((row,))
+    platform.held.set()
+    await way.idle()
+    assert platform.texts() == ["once"]
