@@ -292,6 +292,7 @@ async def test_a_row_read_from_the_journal_and_then_offered_is_handled_once(stor
     way.lanes.recover()
     await started.wait()
     way.lanes.offer(InboxRow(seq=ingested.seq, message=message, attempts=0))
+    await way.inbox.accept(inbound("next", 2))
     go.set()
     await way.idle()
-    assert way.runner.handled == ["x"]
+    assert way.runner.handled == ["x", "next"]

@@ -205,6 +205,7 @@ async def test_a_row_read_from_the_journal_and_then_dispatched_is_sent_once(stor
     way.outbox.recover()
     await store.push(outbound(1, "other", chat="d"))  # time for the worker to read the journal
     way.outbox.dispatch((row,))
+    await way.put(outbound(2, "next"))
     platform.held.set()
     await way.idle()
-    assert platform.texts() == ["once"]
+    assert platform.texts() == ["once", "next"]
