@@ -49,8 +49,9 @@ bench: install $(LOCKED)test    ## measure (see bench/README.md) | 性能测量�
 
 lock: install $(LOCKED)check    ## pin newer versions of the libraries | 更新依赖锁定文件
 	$(COMPILE) --upgrade $(SOURCES) -o requirements/run.lock
-	$(COMPILE) $(SOURCES) --group test -c requirements/run.lock -o requirements/test.lock
-	$(COMPILE) $(SOURCES) --group test --group check -c requirements/test.lock \
+	$(COMPILE) $(SOURCES) --extra llm -c requirements/run.lock -o requirements/llm.lock
+	$(COMPILE) $(SOURCES) --extra llm --group test -c requirements/llm.lock -o requirements/test.lock
+	$(COMPILE) $(SOURCES) --extra llm --group test --group check -c requirements/test.lock \
 	  -o requirements/check.lock
 
 clean:          ## remove what was built, keep workspace/ and config/ | 删除构建产物，保留 workspace/ 和 config/

@@ -26,7 +26,7 @@ from jobclaw.bus.topics import (
     Notice,
 )
 from jobclaw.errors import ConfigError
-from jobclaw.model import InboundMessage, OutboundMessage, ReplyTarget, Turn
+from jobclaw.model import InboundMessage, OutboundMessage, ReplyTarget, Turn, chat_key
 from jobclaw.observe.why import Explainer
 from jobclaw.plugins.host import PluginHost
 from jobclaw.registry.agents import AgentRegistry
@@ -52,7 +52,7 @@ from jobclaw.router.voice import Voice
 from jobclaw.service.live_classifier import LiveClassifier
 from jobclaw.service.references import References, refuse
 from jobclaw.settings import RoleFile, Settings
-from jobclaw.spi.channel import Accepted, ChannelAdapter
+from jobclaw.spi.channel import Accepted, ChannelAdapter, Posted, Said
 from jobclaw.spi.clock import Clock
 from jobclaw.spi.local import AgentFailure, LocalAdapter
 from jobclaw.spi.store import Handled, OutboxRow, Store
@@ -301,6 +301,14 @@ class Chat:
         await self.lanes.idle()
         await self.outbox.idle()
         await self._core.store.flush()
+
+    def said(self, target: ReplyTarget, before: int, limit: int) -> tuple[Said, ...]:
+        """See `spi.Sink`."""
+        return self._core.store.said(chat_key(target), before, limit)
+
+    def posted(self, target: ReplyTarget, after: int, limit: int) -> tuple[Posted, ...]:
+        """See `spi.Sink`."""
+        return self._core.store.posted(chat_key(target), after, limit)
 
     def _adapter_of(self, target: ReplyTarget) -> ChannelAdapter | None:
         served = target.channel == "console" and self._adapter.serves(target)

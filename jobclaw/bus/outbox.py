@@ -178,7 +178,8 @@ class Outbox:
         if adapter is None:  # not served now: the row stays for the start that does
             return
         policy = self._policy.pushes if message.push else self._policy.answers
-        if row.state == "unknown" and policy == "hold":
+        certain = row.state != "unknown" or adapter.capabilities.idempotent
+        if not certain and policy == "hold":
             _log.warning("message %s may have been sent; held (unknown_send)", message.id)
             return
         rendered = render(message, adapter.capabilities)

@@ -50,6 +50,16 @@ class TierTrace(Value, frozen=True):
     ms: float
 
 
+class LlmView(Value, frozen=True):
+    """What the model was asked and answered, bounded; `raw` is its answer as it came."""
+
+    model: str
+    tokens: int = 0
+    cost_usd: float = 0.0
+    reasoning: str = ""
+    raw: str = ""
+
+
 class Classification(Value, frozen=True):
     """What the cascade says of a text. `intent` is UNKNOWN when nothing was certain.
 
@@ -67,6 +77,7 @@ class Classification(Value, frozen=True):
     runner_up: RunnerUp | None = None
     margin: float | None = None
     tiers: tuple[TierTrace, ...] = ()
+    llm: LlmView | None = None
 
 
 class RemovedAgent(Value, frozen=True):
@@ -82,15 +93,6 @@ class BindingView(Value, frozen=True):
     agent: str
     bound_at: datetime | None = None
     expires_at: datetime | None = None
-
-
-class LlmView(Value, frozen=True):
-    """What the model was asked and answered, bounded."""
-
-    model: str
-    tokens: int = 0
-    cost_usd: float = 0.0
-    reasoning: str = ""
 
 
 class RouteDecision(Value, frozen=True):

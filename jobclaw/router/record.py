@@ -54,6 +54,7 @@ def decision_of(turn: Turn, agent: str, outcome: Outcome, revision: str) -> Rout
         runner_up=result.runner_up,
         margin=result.margin,
         tiers=tiers,
+        llm=result.llm,
     )
 
 

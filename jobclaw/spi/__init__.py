@@ -22,11 +22,14 @@ from jobclaw.spi.channel import (
     ChannelAdapter,
     ChannelHealth,
     CommandInfo,
+    Posted,
+    Said,
     Sink,
 )
 from jobclaw.spi.clock import Clock
 from jobclaw.spi.gate import IdentityGate
 from jobclaw.spi.hooks import ChannelPlugin, Command, hookimpl
+from jobclaw.spi.http import HttpChannel, HttpRoute, RawRequest, RawResponse
 from jobclaw.spi.llm import LlmClient, LlmMessage, LlmReply
 from jobclaw.spi.local import AgentFailure, LocalAdapter
 from jobclaw.texts import Catalogue
@@ -48,6 +51,8 @@ __all__ = [
     "Command",
     "CommandInfo",
     "File",
+    "HttpChannel",
+    "HttpRoute",
     "IdentityGate",
     "Image",
     "LlmClient",
@@ -57,9 +62,13 @@ __all__ = [
     "Markdown",
     "Memory",
     "PastTurn",
+    "Posted",
     "Profile",
     "Progress",
+    "RawRequest",
+    "RawResponse",
     "ReplyPart",
+    "Said",
     "Say",
     "SessionView",
     "Sink",

@@ -12,12 +12,17 @@ from jobclaw.model import (
     InboundMessage,
     Locale,
     OutboundMessage,
+    ReplyTarget,
     Value,
 )
 
 
 class Capabilities(Value, frozen=True):
-    """What a channel can show; `max_units` counts in `unit` (0: no limit)."""
+    """What a channel can show; `max_units` counts in `unit` (0: no limit).
+
+    `idempotent`: a message sent twice under one id is shown once, so that one whose delivery is
+    uncertain is simply sent again.
+    """
 
     max_units: int = 0
     unit: Literal["utf16", "chars", "bytes"] = "chars"
@@ -30,6 +35,7 @@ class Capabilities(Value, frozen=True):
     reactions: bool = False
     proactive: bool = True
     ephemeral: bool = False
+    idempotent: bool = False
 
 
 class ChannelHealth(Value, frozen=True):
@@ -57,8 +63,24 @@ class Accepted(Value, frozen=True):
     duplicate: bool
 
 
+class Said(Value, frozen=True):
+    """A message that was accepted; `seq` rises in the order of acceptance."""
+
+    seq: int
+    at: datetime
+    message: InboundMessage
+
+
+class Posted(Value, frozen=True):
+    """A message that left, or is leaving, for a chat; `seq` rises in its order."""
+
+    seq: int
+    at: datetime
+    message: OutboundMessage
+
+
 class Sink(Protocol):
-    """Where an adapter hands events in."""
+    """Where an adapter hands events in, and finds again what was said in its chats."""
 
     async def accept(self, message: InboundMessage) -> Accepted:
         """Return once the message is on disk; only then may the platform be acknowledged."""
@@ -66,6 +88,14 @@ class Sink(Protocol):
 
     async def idle(self) -> None:
         """Return when all that was accepted is handled and its replies are delivered."""
+        ...
+
+    def said(self, target: ReplyTarget, before: int, limit: int) -> tuple[Said, ...]:
+        """The newest messages accepted from a chat below `before` (0: all), oldest first."""
+        ...
+
+    def posted(self, target: ReplyTarget, after: int, limit: int) -> tuple[Posted, ...]:
+        """What left for a chat above `after`, oldest first: where a lost reader goes on."""
         ...
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal, Protocol
 
-from jobclaw.model import Value
+from jobclaw.model import LlmView, RunnerUp, Value
 
 
 class LlmMessage(Value, frozen=True):
@@ -30,3 +31,56 @@ class LlmClient(Protocol):
     async def complete(self, messages: Sequence[LlmMessage], *, deadline_s: float) -> LlmReply:
         """Ask once; `deadline_s` is wall-clock seconds around the whole call."""
         ...
+
+
+class IntentChoice(Value, frozen=True):
+    """An intent that the sender may ask for, with the agent that would answer."""
+
+    intent: str
+    agent: str
+    description: str
+    examples: tuple[str, ...] = ()
+
+
+class IntentQuestion(Value, frozen=True):
+    """What the third tier is asked: a text, the permitted choices, and the turns before.
+
+    `turns`, oldest first, are pairs of what was said and what was answered.
+    """
+
+    text: str
+    choices: tuple[IntentChoice, ...]
+    turns: tuple[tuple[str, str], ...] = ()
+
+
+class IntentAnswer(Value, frozen=True):
+    """The third tier's word: an intent of the choices, or UNKNOWN; `outcome` says why.
+
+    `outcome`: hit, low (below `intent.llm_threshold`), unknown (the model knows none, or named
+    what is no choice), invalid (no usable answer), or why no model answered: timeout, open,
+    budget, rate-limited, auth, error, missing. `ms` is wall-clock time.
+    """
+
+    intent: str
+    confidence: float
+    outcome: str
+    ms: float = 0.0
+    runner_up: RunnerUp | None = None
+    llm: LlmView | None = None
+
+
+class IntentModel(Protocol):
+    """The third tier of the classifier."""
+
+    async def ask(self, question: IntentQuestion) -> IntentAnswer:
+        """Answer within the configured deadline; never raises but for cancellation."""
+        ...
+
+
+class ModelState(Value, frozen=True):
+    """How one model is: `open` means that its breaker keeps calls away until `retry_at`."""
+
+    model: str
+    state: Literal["ok", "open", "auth", "budget", "missing"]
+    reason: str = ""
+    retry_at: datetime | None = None

@@ -23,6 +23,7 @@ from jobclaw.model import (
     Value,
 )
 from jobclaw.spi.agent import PastTurn
+from jobclaw.spi.channel import Posted, Said
 
 InboxState = Literal["ready", "handling", "done", "dropped", "superseded", "dead"]
 OutboxState = Literal["ready", "sending", "sent", "unknown", "dead"]
@@ -118,6 +119,24 @@ class Delivery(Value, frozen=True):
     at: datetime
 
 
+class Waiting(Value, frozen=True):
+    """How much there is to do: rows of the inbox, rows of the outbox, dead letters of both."""
+
+    inbox: int
+    outbox: int
+    dead: int
+
+
+class ModelUsage(Value, frozen=True):
+    """What a model was used for in a month (`2026-11`, UTC); no price gives `cost_usd` 0."""
+
+    month: str
+    model: str
+    calls: int
+    tokens: int
+    cost_usd: float
+
+
 class Journal(Protocol):
     """Inbox and outbox."""
 
@@ -170,6 +189,18 @@ class Journal(Protocol):
 
     def cursor(self, channel: str, account: str) -> str:
         """The stored cursor, empty at first."""
+        ...
+
+    def said(self, lane: str, before: int, limit: int) -> tuple[Said, ...]:
+        """The newest messages of a lane below `before` (0: all), oldest first."""
+        ...
+
+    def posted(self, chat: str, after: int, limit: int) -> tuple[Posted, ...]:
+        """What left or is leaving for a chat above `after`, in order."""
+        ...
+
+    def waiting(self) -> Waiting:
+        """How much waits; counted from partial indexes."""
         ...
 
 
@@ -251,6 +282,18 @@ class People(Protocol):
         ...
 
 
+class UsageBook(Protocol):
+    """What models were used for, so that a budget survives a restart."""
+
+    def usage(self, month: str) -> tuple[ModelUsage, ...]:
+        """One row for each model used in a month."""
+        ...
+
+    async def add_usage(self, usage: ModelUsage) -> None:
+        """Add to the month and model that `usage` names."""
+        ...
+
+
 class DecisionLog(Protocol):
     """The record of past decisions."""
 
@@ -267,7 +310,7 @@ class DecisionLog(Protocol):
         ...
 
 
-class Store(Journal, Sessions, People, DecisionLog, Protocol):
+class Store(Journal, Sessions, People, DecisionLog, UsageBook, Protocol):
     """The whole store; SQLite now, PostgreSQL later, under one conformance suite."""
 
     async def close(self) -> None:

@@ -9,10 +9,12 @@ import msgspec
 
 from jobclaw.errors import StorageError
 from jobclaw.model import InboundMessage, lane_key, to_json
+from jobclaw.spi.channel import Said
 from jobclaw.spi.store import Cursor, InboxRow, Ingested
 from jobclaw.storage.failures import EXIT_IO
 from jobclaw.storage.part import Access, Part, last_seq, one_json
 from jobclaw.storage.rows import ManyRows, SqlValue
+from jobclaw.storage.states import from_ms
 from jobclaw.storage.writer import Txn
 
 MS_PER_DAY = 24 * 3600 * 1000
@@ -39,6 +41,9 @@ _LANES = "SELECT lane FROM inbox WHERE state < 2 GROUP BY lane ORDER BY min(seq)
 _READY = """
     SELECT seq, message, attempts FROM inbox
     WHERE state < 2 AND lane = ? AND seq > ? ORDER BY seq LIMIT ?"""
+_SAID = """
+    SELECT seq, at, message FROM inbox
+    WHERE lane = ?1 AND (?2 = 0 OR seq < ?2) ORDER BY seq DESC LIMIT ?3"""
 _CURSOR = "SELECT value FROM cursor WHERE channel = ? AND account = ?"
 _DECODER = msgspec.json.Decoder(InboundMessage)
 _Key = tuple[str, str, str]
@@ -134,6 +139,14 @@ class InboxPart(Part):
         return tuple(
             InboxRow(seq=seq, message=_DECODER.decode(message), attempts=attempts)
             for seq, message, attempts in self._reader.all(_READY, (lane, after, limit))
+        )
+
+    def said(self, lane: str, before: int, limit: int) -> tuple[Said, ...]:
+        """See `Journal.said`."""
+        rows = self._reader.all(_SAID, (lane, before, limit))
+        return tuple(
+            Said(seq=seq, at=from_ms(at), message=_DECODER.decode(message))
+            for seq, at, message in reversed(rows)
         )
 
     def cursor(self, channel: str, account: str) -> str:

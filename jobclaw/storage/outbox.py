@@ -9,11 +9,12 @@ import msgspec
 
 from jobclaw.errors import StorageError
 from jobclaw.model import DeliveryError, DeliveryReceipt, OutboundMessage, chat_key, to_json
-from jobclaw.spi.store import OutboxRow, OutboxState
+from jobclaw.spi.channel import Posted
+from jobclaw.spi.store import OutboxRow, OutboxState, Waiting
 from jobclaw.storage.failures import EXIT_IO
 from jobclaw.storage.part import Part, last_seq, one_json
 from jobclaw.storage.rows import ManyRows
-from jobclaw.storage.states import OUTBOX_CODE, OUTBOX_STATES
+from jobclaw.storage.states import OUTBOX_CODE, OUTBOX_STATES, from_ms
 from jobclaw.storage.writer import Txn
 
 _INSERT = ManyRows("INSERT INTO outbox (seq, id, chat, state, attempt, at, message)", 7)
@@ -35,6 +36,14 @@ _CHATS = "SELECT chat FROM outbox WHERE state < 3 GROUP BY chat ORDER BY min(seq
 _WAITING = """
     SELECT seq, message, state, attempt FROM outbox
     WHERE state < 3 AND chat = ? AND seq > ? ORDER BY seq LIMIT ?"""
+_POSTED = """
+    SELECT seq, at, message FROM outbox
+    WHERE chat = ? AND seq > ? AND state BETWEEN 1 AND 3 ORDER BY seq LIMIT ?"""
+_COUNTS = """
+    SELECT (SELECT count(*) FROM inbox WHERE state < 2),
+        (SELECT count(*) FROM outbox WHERE state < 3),
+        (SELECT count(*) FROM inbox WHERE state = 5)
+            + (SELECT count(*) FROM outbox WHERE state = 4)"""
 _SENT = OUTBOX_CODE["sent"]
 _DECODER = msgspec.json.Decoder(OutboundMessage)
 
@@ -119,6 +128,18 @@ class OutboxPart(Part):
         """See `Journal.next_outbox`."""
         rows = self._reader.all(_WAITING, (chat, after, limit))
         return tuple(_read_row(chat, (row[0], row[1], row[2], row[3])) for row in rows)
+
+    def posted(self, chat: str, after: int, limit: int) -> tuple[Posted, ...]:
+        """See `Journal.posted`."""
+        return tuple(
+            Posted(seq=seq, at=from_ms(at), message=_DECODER.decode(message))
+            for seq, at, message in self._reader.all(_POSTED, (chat, after, limit))
+        )
+
+    def waiting(self) -> Waiting:
+        """See `Journal.waiting`."""
+        [(inbox, outbox, dead)] = self._reader.all(_COUNTS, ())
+        return Waiting(inbox=inbox, outbox=outbox, dead=dead)
 
     async def mark_sending(self, seq: int) -> int:
         """See `Journal.mark_sending`; a row that is sent or dead is a StorageError."""

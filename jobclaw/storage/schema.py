@@ -110,4 +110,19 @@ _V1 = (
     ) STRICT, WITHOUT ROWID""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_V1,)
+_V2 = (
+    "CREATE INDEX inbox_lane ON inbox (lane, seq)",
+    "CREATE INDEX outbox_chat ON outbox (chat, seq)",
+    "CREATE INDEX inbox_dead ON inbox (seq) WHERE state = 5",
+    "CREATE INDEX outbox_dead ON outbox (seq) WHERE state = 4",
+    """CREATE TABLE model_usage (
+        month TEXT NOT NULL,
+        model TEXT NOT NULL,
+        calls INTEGER NOT NULL,
+        tokens INTEGER NOT NULL,
+        cost_usd REAL NOT NULL,
+        PRIMARY KEY (month, model)
+    ) STRICT, WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_V1, _V2)

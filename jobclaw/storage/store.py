@@ -22,6 +22,7 @@ from jobclaw.storage.session_files import SessionFiles
 from jobclaw.storage.session_folder import SessionFolder
 from jobclaw.storage.session_rows import touch_session
 from jobclaw.storage.sessions import SessionPart
+from jobclaw.storage.usage import UsagePart
 from jobclaw.storage.writer import Writer
 
 JOURNAL_NAME = "journal.db"
@@ -34,7 +35,7 @@ def _log_problem(problem: FileProblem) -> None:
     _log.warning("%s %s %s", problem.text_id, problem.values, problem.aside)
 
 
-class SqliteStore(InboxPart, OutboxPart, PeoplePart, SessionPart, DecisionPart):
+class SqliteStore(InboxPart, OutboxPart, PeoplePart, SessionPart, DecisionPart, UsagePart):
     """See `spi.store`. Made by `open_store`; belongs to one event loop at a time."""
 
     def __init__(self, access: Access, workspace: Path, report: Report) -> None:
