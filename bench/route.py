@@ -17,7 +17,7 @@ from typing import cast
 
 from harness import Figure, at_least, at_most, parser, report
 
-from jobclaw.app import Core, SystemClock, build_core, load_texts
+from jobclaw.app.core import Core, SystemClock, build_core, load_texts
 from jobclaw.model import Conversation, InboundMessage, ReplyTarget, Sender, Session, User
 from jobclaw.observe.memory import calm_collector
 from jobclaw.plugins.host import PluginHost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobclaw.app import load_plugins, load_texts
+from jobclaw.app.core import load_plugins, load_texts
 from jobclaw.cli.session import settings_of
 from jobclaw.cli.terminal import Terminal
 from jobclaw.model import Locale, Role, Value

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 
-from jobclaw.app import open_chat
+from jobclaw.app.chat import open_chat
 from jobclaw.cli.session import settings_of
 from jobclaw.cli.terminal import Terminal
 from jobclaw.observe.logs import log_to

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from jobclaw.app import SystemClock
+from jobclaw.app.core import SystemClock
 from jobclaw.cli.session import core_over, reading, with_store
 from jobclaw.cli.terminal import Terminal
 from jobclaw.errors import UsageError

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from jobclaw.app import load_plugins, load_texts
+from jobclaw.app.core import load_plugins, load_texts
 from jobclaw.cli.session import reading
 from jobclaw.cli.terminal import Terminal
 from jobclaw.errors import ConfigError, JobclawError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobclaw.app import SystemClock
+from jobclaw.app.core import SystemClock
 from jobclaw.cli.session import reading, with_store, writing
 from jobclaw.cli.terminal import Terminal
 from jobclaw.errors import UsageError

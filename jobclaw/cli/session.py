@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from jobclaw.app import Core, SystemClock, build_core, load_plugins, load_texts
+from jobclaw.app.core import Core, SystemClock, build_core, load_plugins, load_texts
 from jobclaw.observe.logs import log_to
 from jobclaw.settings import Settings, load_settings
 from jobclaw.spi.store import Store

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from jobclaw.app import load_plugins, load_texts
+from jobclaw.app.core import load_plugins, load_texts
 from jobclaw.cli.terminal import EXIT_IO, Terminal
 from jobclaw.errors import JobclawError
 from jobclaw.service.references import References, refuse

@@ -58,5 +58,5 @@ async def test_usage_adds_up_a_month_and_a_model_also_after_a_restart(
     )
     twice = ModelUsage(month="2026-11", model="m", calls=2, tokens=240, cost_usd=1.0)
     assert store.usage("2026-11") == (twice,)
-    assert (await place.open()).usage("2026-11") == (twice,)
     assert store.usage("2026-10") == ()
+    assert (await place.open()).usage("2026-11") == (twice,)

@@ -10,7 +10,7 @@ import pytest
 from counting_agents import COUNTER
 from driver import Chat, Deployment, Speaker, decisions, replies
 
-from jobclaw.app import SystemClock
+from jobclaw.app.core import SystemClock
 from jobclaw.storage import open_store
 
 CONFIG = 'router: {identity_gate: "off"}\n'

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from platform_double import inbound
 
-from jobclaw.app import SystemClock
+from jobclaw.app.core import SystemClock
 from jobclaw.bus import lanes as lanes_module
 from jobclaw.bus.events import EventBus
 from jobclaw.bus.inbox import Inbox

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from platform_double import SmallPlatform
 
-from jobclaw.app import SystemClock
+from jobclaw.app.core import SystemClock
 from jobclaw.bus.events import EventBus
 from jobclaw.bus.outbox import Outbox, UnknownPolicy, preview_of
 from jobclaw.bus.topics import REPLY_DELIVERED, Delivered

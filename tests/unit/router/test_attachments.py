@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from jobclaw.app import Core, SystemClock, build_core, load_plugins, load_texts
+from jobclaw.app.core import Core, SystemClock, build_core, load_plugins, load_texts
 from jobclaw.model import Attachment
 from jobclaw.router.outcomes import Answer, Route
 from jobclaw.service.dry_run import anybody, sample_message

@@ -1,0 +1,99 @@
+"""Wires what accepts, answers and delivers, around what decides."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from jobclaw.app.core import Core
+from jobclaw.bus.inbox import Inbox
+from jobclaw.bus.lanes import Lanes
+from jobclaw.bus.outbox import Outbox, UnknownPolicy, preview_of
+from jobclaw.bus.topics import AGENT_FAILED, MESSAGE_HANDLED, MESSAGE_RECEIVED
+from jobclaw.model import InboundMessage, OutboundMessage, ReplyTarget, chat_key
+from jobclaw.router.steps.execute import ExecuteStep, Surroundings
+from jobclaw.router.turns import Stages, Turns
+from jobclaw.spi.channel import Accepted, ChannelAdapter, Posted, Said
+from jobclaw.spi.local import AgentFailure
+from jobclaw.spi.store import Handled, OutboxRow
+
+DRAIN_TURNS_S = 20.0
+DRAIN_OUTBOX_S = 5.0
+
+
+class Engine:
+    """The way of a message from inbox to outbox; the sink of every channel.
+
+    `adapter_of` finds who delivers to a target, None if nobody does now.
+    """
+
+    def __init__(
+        self, core: Core, adapter_of: Callable[[ReplyTarget], ChannelAdapter | None]
+    ) -> None:
+        self._core = core
+        self._adapter_of = adapter_of
+        policy = core.settings.unknown_send
+        self._inbox = Inbox(core.store, core.bus)
+        self.outbox = Outbox(
+            core.store, core.bus, adapter_of, UnknownPolicy(policy.answers, policy.pushes)
+        )
+        surroundings = Surroundings(
+            missing=core.gate().missing,
+            streams=self._streams,
+            preview=self._preview,
+            failed=lambda failure: core.bus.publish(AGENT_FAILED, failure),
+            abandon=self._abandon,
+        )
+        execute = ExecuteStep(core.agents, core.store, core.voice, core.policy, surroundings)
+        stages = Stages(core.reader(), core.router(), execute)
+        self._turns = Turns(stages, core.gate(), core.voice, core.clock, core.revision)
+        self.lanes = Lanes(
+            core.store,
+            self._turns,
+            self._committed,
+            max_parallel=core.settings.bus.max_parallel,
+        )
+        core.bus.attach(MESSAGE_RECEIVED, self.lanes.offer)
+
+    def recover(self) -> None:
+        """Take up what an earlier process accepted or committed and did not finish."""
+        self.outbox.recover()
+        self.lanes.recover()
+
+    async def drain(self, turns_s: float, outbox_s: float) -> None:
+        """Finish running turns and deliver what they said, each within its seconds."""
+        await self.lanes.drain(turns_s)
+        await self.outbox.drain(outbox_s)
+
+    async def accept(self, message: InboundMessage) -> Accepted:
+        """See `spi.Sink`."""
+        return await self._inbox.accept(message)
+
+    async def idle(self) -> None:
+        """See `spi.Sink`."""
+        await self.lanes.idle()
+        await self.outbox.idle()
+        await self._core.store.flush()
+
+    def said(self, target: ReplyTarget, before: int, limit: int) -> tuple[Said, ...]:
+        """See `spi.Sink`."""
+        return self._core.store.said(chat_key(target), before, limit)
+
+    def posted(self, target: ReplyTarget, after: int, limit: int) -> tuple[Posted, ...]:
+        """See `spi.Sink`."""
+        return self._core.store.posted(chat_key(target), after, limit)
+
+    def _streams(self, message: InboundMessage) -> bool:
+        adapter = self._adapter_of(message.reply)
+        return adapter is not None and adapter.capabilities.stream != "none"
+
+    def _preview(self, message: OutboundMessage) -> None:
+        self.outbox.preview(preview_of(message))
+
+    def _abandon(self, task: asyncio.Task[object], failure: AgentFailure) -> None:
+        self.lanes.abandon(task, partial(self._turns.abandoned, failure))
+
+    def _committed(self, handled: Handled, rows: tuple[OutboxRow, ...]) -> None:
+        self._core.bus.publish(MESSAGE_HANDLED, handled.decision)
+        self.outbox.dispatch(rows)
