@@ -44,6 +44,7 @@ class Engine:
             preview=self._preview,
             failed=lambda failure: core.bus.publish(AGENT_FAILED, failure),
             abandon=self._abandon,
+            clean=core.redactor.clean,
         )
         execute = ExecuteStep(core.agents, core.store, core.voice, core.policy, surroundings)
         stages = Stages(core.reader(), core.router(), execute)
@@ -83,6 +84,10 @@ class Engine:
     def posted(self, target: ReplyTarget, after: int, limit: int) -> tuple[Posted, ...]:
         """See `spi.Sink`."""
         return self._core.store.posted(chat_key(target), after, limit)
+
+    def posted_before(self, target: ReplyTarget, before: int, limit: int) -> tuple[Posted, ...]:
+        """See `spi.Sink`."""
+        return self._core.store.posted_before(chat_key(target), before, limit)
 
     def _streams(self, message: InboundMessage) -> bool:
         adapter = self._adapter_of(message.reply)

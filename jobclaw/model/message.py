@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import field
 
 from jobclaw.model.base import Value
+from jobclaw.model.session import Locale
 
 MessageKind = Literal[
     "message", "command", "action", "reaction", "edit", "delete", "stop", "member", "system"
@@ -35,7 +36,8 @@ class Sender(Value, frozen=True):
     """Who wrote, by the platform's immutable id; names are for display only.
 
     `claimed_role` is honoured only from a channel whose descriptor says that its senders are
-    the operator of this machine (the console).
+    the operator of this machine (the console). `locale` is the sender's language as
+    the platform knows it; it counts until the sender has written something.
     """
 
     id: str
@@ -45,6 +47,7 @@ class Sender(Value, frozen=True):
     is_self: bool = False
     is_platform_admin: bool = False
     claimed_role: str = ""
+    locale: Locale | None = None
 
 
 class Mention(Value, frozen=True):

@@ -86,9 +86,10 @@ class Reader:
 
     def locale(self, message: InboundMessage) -> Locale:
         """The language to answer a message in that never became a turn."""
-        sender = message.sender.id
-        user = self._store.user_by_identity(message.channel, message.account, sender)
-        return self._policy.locale if user is None else user.locale or self._policy.locale
+        sender = message.sender
+        user = self._store.user_by_identity(message.channel, message.account, sender.id)
+        known = None if user is None else user.locale
+        return known or sender.locale or self._policy.locale
 
     def turn(self, message: InboundMessage, user: User, at: datetime) -> Turn:
         """The turn of a message whose user is known; changes nothing."""
@@ -97,7 +98,8 @@ class Reader:
         text = message.text if pressed is None else pressed.say or pressed.label
         text = text[: self._policy.text_most]
         command = self.command_of(message) if pressed is None else None
-        locale = locale_of(user, _written(text, command, pressed), self._policy.locale)
+        spoken = message.sender.locale or self._policy.locale
+        locale = locale_of(user, _written(text, command, pressed), spoken)
         if user.locale != locale:
             user = msgspec.structs.replace(user, locale=locale)
         seen = None

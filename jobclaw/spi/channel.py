@@ -98,6 +98,10 @@ class Sink(Protocol):
         """What left for a chat above `after`, oldest first: where a lost reader goes on."""
         ...
 
+    def posted_before(self, target: ReplyTarget, before: int, limit: int) -> tuple[Posted, ...]:
+        """The newest messages that left for a chat below `before` (0: all), oldest first."""
+        ...
+
 
 class ChannelAdapter(Protocol):
     """One account of one platform. Errors leave `send` as a receipt, never as an exception."""

@@ -100,23 +100,28 @@ class Handled(Value, frozen=True):
 
 
 class DecisionFilter(Value, frozen=True):
-    """Which decisions to list, newest first; empty fields do not narrow."""
+    """Which decisions to list, newest first; empty fields do not narrow.
+
+    `before` is the message of the last decision seen: the list goes on after it.
+    """
 
     user: str = ""
     session: str = ""
     agent: str = ""
     tier: str = ""
     since: datetime | None = None
+    before: str = ""
     limit: int = 50
 
 
 class Delivery(Value, frozen=True):
-    """What became of one outbound message."""
+    """What became of one outbound message to a chat (`model.chat_key`)."""
 
     id: str
     state: OutboxState
     text: str
     at: datetime
+    chat: str = ""
 
 
 class Waiting(Value, frozen=True):
@@ -199,6 +204,10 @@ class Journal(Protocol):
         """What left or is leaving for a chat above `after`, in order."""
         ...
 
+    def posted_before(self, chat: str, before: int, limit: int) -> tuple[Posted, ...]:
+        """The newest that left or is leaving below `before` (0: all), oldest first."""
+        ...
+
     def waiting(self) -> Waiting:
         """How much waits; counted from partial indexes."""
         ...
@@ -219,8 +228,12 @@ class Sessions(Protocol):
         """The newest handled exchanges of a session, oldest first."""
         ...
 
-    def list_sessions(self, limit: int) -> tuple[Session, ...]:
-        """Sessions, most recently used first."""
+    def session(self, key: str) -> Session | None:
+        """The session of a key, None if there is none."""
+        ...
+
+    def list_sessions(self, limit: int, before: str = "") -> tuple[Session, ...]:
+        """Sessions, most recently used first; after the one whose key is `before`."""
         ...
 
     async def flush(self) -> None:
@@ -247,8 +260,8 @@ class People(Protocol):
         """Users whose id, `channel:account:sender`, or sender id equals `text`."""
         ...
 
-    def list_users(self, limit: int) -> tuple[User, ...]:
-        """Users, newest first."""
+    def list_users(self, limit: int, before: str = "") -> tuple[User, ...]:
+        """Users, newest first; after the one whose id is `before`."""
         ...
 
     def identities(self, user_id: str) -> tuple[tuple[str, str, str], ...]:
@@ -312,6 +325,10 @@ class DecisionLog(Protocol):
 
 class Store(Journal, Sessions, People, DecisionLog, UsageBook, Protocol):
     """The whole store; SQLite now, PostgreSQL later, under one conformance suite."""
+
+    async def probe(self) -> None:
+        """Write a mark, durably: raises StorageError as long as nothing can be written."""
+        ...
 
     async def close(self) -> None:
         """Finish what was handed in, write the files still due, checkpoint, release."""

@@ -39,6 +39,10 @@ _WAITING = """
 _POSTED = """
     SELECT seq, at, message FROM outbox
     WHERE chat = ? AND seq > ? AND state BETWEEN 1 AND 3 ORDER BY seq LIMIT ?"""
+_POSTED_BEFORE = """
+    SELECT seq, at, message FROM outbox
+    WHERE chat = ?1 AND (?2 = 0 OR seq < ?2) AND state BETWEEN 1 AND 3
+    ORDER BY seq DESC LIMIT ?3"""
 _COUNTS = """
     SELECT (SELECT count(*) FROM inbox WHERE state < 2),
         (SELECT count(*) FROM outbox WHERE state < 3),
@@ -113,6 +117,10 @@ def _read_row(chat: str, row: tuple[int, str, int, int]) -> OutboxRow:
     )
 
 
+def _read_posted(seq: int, at: int, message: str) -> Posted:
+    return Posted(seq=seq, at=from_ms(at), message=_DECODER.decode(message))
+
+
 class OutboxPart(Part):
     """The outbox half of `spi.store.Journal`."""
 
@@ -131,10 +139,13 @@ class OutboxPart(Part):
 
     def posted(self, chat: str, after: int, limit: int) -> tuple[Posted, ...]:
         """See `Journal.posted`."""
-        return tuple(
-            Posted(seq=seq, at=from_ms(at), message=_DECODER.decode(message))
-            for seq, at, message in self._reader.all(_POSTED, (chat, after, limit))
-        )
+        rows = self._reader.all(_POSTED, (chat, after, limit))
+        return tuple(_read_posted(seq, at, message) for seq, at, message in rows)
+
+    def posted_before(self, chat: str, before: int, limit: int) -> tuple[Posted, ...]:
+        """See `Journal.posted_before`."""
+        rows = self._reader.all(_POSTED_BEFORE, (chat, before, limit))
+        return tuple(_read_posted(seq, at, message) for seq, at, message in reversed(rows))
 
     def waiting(self) -> Waiting:
         """See `Journal.waiting`."""

@@ -36,6 +36,16 @@ class TestTranscript:
         await store.mark_failed(third, DeliveryError(kind="gone"), "dead")
         assert [posted.seq for posted in store.posted(CHAT, 0, 10)] == [first, second]
 
+    async def test_what_left_is_read_backwards_too(self, store: Store) -> None:
+        rows = [await answered(store, number) for number in (1, 2, 3)]
+        for row in rows[:2]:
+            await store.mark_sending(row.seq)
+        first, second = rows[0].seq, rows[1].seq
+        assert [posted.seq for posted in store.posted_before(CHAT, 0, 10)] == [first, second]
+        assert [posted.seq for posted in store.posted_before(CHAT, 0, 1)] == [second]
+        assert [posted.seq for posted in store.posted_before(CHAT, second, 10)] == [first]
+        assert store.posted_before("console:main:nobody", 0, 10) == ()
+
 
 async def test_what_waits_is_counted(store: Store) -> None:
     assert store.waiting() == Waiting(inbox=0, outbox=0, dead=0)
