@@ -103,6 +103,7 @@ def turns_of(core: Core) -> Turns:
         preview=lambda _: None,
         failed=lambda failure: print(failure.traceback),
         abandon=lambda _task, failure: print(failure.reason),
+        clean=core.redactor.clean,
     )
     execute = ExecuteStep(core.agents, core.store, core.voice, core.policy, around)
     stages = Stages(core.reader(), core.router(), execute)

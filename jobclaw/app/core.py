@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from jobclaw.bus.events import EventBus
 from jobclaw.bus.topics import OPERATOR_NOTICE, Notice
 from jobclaw.model import Turn
+from jobclaw.observe.redaction import Redactor
 from jobclaw.observe.why import Explainer
 from jobclaw.plugins.host import PluginHost
 from jobclaw.registry.agents import AgentRegistry
@@ -105,6 +106,7 @@ class Core:
     classifier: LiveClassifier
     policy: Policy
     bus: EventBus
+    redactor: Redactor
     settings_revision: str
 
     @property
@@ -206,5 +208,6 @@ def build_core(
         classifier=classifier,
         policy=_policy(settings),
         bus=EventBus(),
+        redactor=Redactor(settings.secrets()),
         settings_revision=settings.revision,
     )

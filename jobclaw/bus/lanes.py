@@ -31,6 +31,7 @@ from typing import Protocol
 from jobclaw.errors import StorageError
 from jobclaw.model import InboundMessage, lane_key, session_key
 from jobclaw.spi.store import Handled, InboxRow, Journal, OutboxRow
+from jobclaw.spi.trace import CURRENT_MESSAGE
 
 _log = logging.getLogger(__name__)
 QUEUED_IN_MEMORY = 10_000
@@ -262,6 +263,7 @@ class Lanes:
         return row
 
     async def _run(self, lane: _Lane, row: InboxRow) -> None:
+        CURRENT_MESSAGE.set(row.message.id)
         handled = await self._attempt(lane, row)
         try:
             await self._store(handled)

@@ -29,6 +29,7 @@ from jobclaw.bus.topics import REPLY_DELIVERED, Delivered
 from jobclaw.model import DeliveryError, DeliveryReceipt, OutboundMessage, ReplyTarget, chat_key
 from jobclaw.spi.channel import ChannelAdapter
 from jobclaw.spi.store import Journal, OutboxRow
+from jobclaw.spi.trace import CURRENT_MESSAGE
 
 _log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 8
@@ -174,6 +175,7 @@ class Outbox:
 
     async def _deliver(self, row: OutboxRow) -> None:
         message = row.message
+        CURRENT_MESSAGE.set(message.id)
         adapter = self._adapter_of(message.target)
         if adapter is None:  # not served now: the row stays for the start that does
             return

@@ -36,7 +36,7 @@ def run_chat(terminal: Terminal, config: Path | None, console: Mapping[str, obje
 
 async def _chat(settings: Settings, console: Mapping[str, object]) -> int:
     async with open_chat(settings, console, "chat") as chat:
-        log_to(settings.workspace, settings.logging.level)
+        log_to(settings)
         calm_collector()
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()

@@ -21,7 +21,7 @@ T = TypeVar("T")
 def settings_of(config: Path | None) -> Settings:
     """Load the settings and log where they say."""
     settings = load_settings(config, os.environ)
-    log_to(settings.workspace, settings.logging.level)
+    log_to(settings)
     return settings
 
 

@@ -9,6 +9,7 @@ process alive either); a task that does not let go is for its lane to leave behi
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
 import threading
 import traceback
@@ -103,7 +104,8 @@ class _Thread:
 
     def start(self) -> None:
         name = f"agent {self._agent.intro.id}"
-        threading.Thread(target=self._work, name=name, daemon=True).start()
+        work = partial(contextvars.copy_context().run, self._work)
+        threading.Thread(target=work, name=name, daemon=True).start()
 
     async def next(self) -> object:
         """The next part, or `_END`; raises what the agent raised."""

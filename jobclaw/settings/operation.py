@@ -72,13 +72,13 @@ class OperatorSettings(Section):
 
 
 class LoggingSettings(Section):
-    """The log on standard error."""
+    """The log: JSON lines in workspace/logs, and the daemon's standard error as well."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     """The least important lines shown."""
 
     format: Literal["auto", "human", "json"] = "auto"
-    """`auto`: for people on a terminal, JSON otherwise."""
+    """Of standard error: `auto` is for people on a terminal, JSON otherwise."""
 
 
 class LocaleSettings(Section):

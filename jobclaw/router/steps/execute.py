@@ -41,6 +41,7 @@ class Surroundings:
     """What a turn needs of the world: missing profile fields, who watches, who is told.
 
     `abandon`: the turn of this task failed and will not end; whoever waits for it must not.
+    `clean` takes secrets out of what an agent's failure says.
     """
 
     missing: Callable[[User], tuple[str, ...]]
@@ -48,6 +49,7 @@ class Surroundings:
     preview: Callable[[OutboundMessage], None]
     failed: Callable[[AgentFailure], None]
     abandon: Callable[[Task, AgentFailure], None]
+    clean: Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -182,8 +184,8 @@ class ExecuteStep:
             error_id=error_id,
             agent=entry.id,
             message=message.platform_message_id or message.id,
-            reason=fault.reason,
-            traceback=fault.trace,
+            reason=self._around.clean(fault.reason),
+            traceback=self._around.clean(fault.trace),
         )
         self._around.failed(failure)
         return failure
