@@ -4,54 +4,41 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobclaw.app.core import SystemClock
-from jobclaw.cli.session import reading, with_store, writing
+from jobclaw.cli.session import changing, looking
 from jobclaw.cli.terminal import Terminal
-from jobclaw.errors import UsageError
-from jobclaw.model import ROLES, Role, User
-from jobclaw.router.system_commands.account import new_code
-from jobclaw.service.people import create_codes, set_role, the_user
-from jobclaw.settings import Settings
-from jobclaw.spi.store import RoleGrant, Store
-
-
-def _known(role: str) -> Role:
-    if role not in ROLES:
-        raise UsageError("cli.bad-role", role=role, known=", ".join(ROLES))
-    return ROLES[ROLES.index(role)]
+from jobclaw.service.operations import Operations, Person
 
 
 def list_users(terminal: Terminal, config: Path | None, limit: int, *, as_json: bool) -> int:
     """List users, newest first."""
 
-    async def work(settings: Settings, store: Store) -> int:  # noqa: ARG001 - the signature
-        found = store.list_users(limit)
+    async def work(operations: Operations) -> int:
+        found = await operations.users(limit)
         if as_json:
-            terminal.show_json(found)
+            terminal.show_json([person.user for person in found])
         elif not found:
             terminal.show(terminal.say("users.none"))
         else:
-            terminal.table([_row(store, user) for user in found])
+            terminal.table([_row(person) for person in found])
         return 0
 
-    return with_store(config, reading, work)
+    return looking(config, work)
 
 
 def show_user(terminal: Terminal, config: Path | None, named: str, *, as_json: bool) -> int:
     """Show one user with linked identities and profile."""
 
-    async def work(settings: Settings, store: Store) -> int:  # noqa: ARG001 - the signature
-        user = the_user(store, named)
+    async def work(operations: Operations) -> int:
+        person = await operations.user(named)
         if as_json:
-            identities = [":".join(identity) for identity in store.identities(user.id)]
-            terminal.show_json({"user": user, "identities": identities})
+            terminal.show_json(person)
             return 0
-        terminal.table([_row(store, user)])
-        for name, value in user.profile.items():
+        terminal.table([_row(person)])
+        for name, value in person.user.profile.items():
             terminal.show(f"  {name}: {value}")
         return 0
 
-    return with_store(config, reading, work)
+    return looking(config, work)
 
 
 def give_role(
@@ -60,16 +47,15 @@ def give_role(
     """Give a user a role; it counts from the user's next message."""
     named, role = given
 
-    async def work(settings: Settings, store: Store) -> int:  # noqa: ARG001 - the signature
-        user = the_user(store, named)
-        changed = await set_role(store, user, _known(role), days, SystemClock().now())
+    async def work(operations: Operations) -> int:
+        changed = await operations.set_role(named, role, days)
         until = changed.role_until
         text_id = "users.role-set" if until is None else "users.role-set-until"
         shown = "" if until is None else f"{until:%Y-%m-%d %H:%M} UTC"
-        terminal.show(terminal.say(text_id, user=user.id, role=role, until=shown))
+        terminal.show(terminal.say(text_id, user=changed.id, role=role, until=shown))
         return 0
 
-    return with_store(config, writing, work)
+    return changing(config, work)
 
 
 def make_codes(
@@ -78,10 +64,8 @@ def make_codes(
     """Create redeem codes and print them, one a line; they are shown only now."""
     role, days, count = given
 
-    async def work(settings: Settings, store: Store) -> int:  # noqa: ARG001 - the signature
-        codes = tuple(new_code() for _ in range(count))
-        grant = RoleGrant(role=_known(role), days=days)
-        await create_codes(store, codes, grant, SystemClock().now())
+    async def work(operations: Operations) -> int:
+        codes = await operations.create_codes(role, days, count)
         if as_json:
             terminal.show_json(codes)
         else:
@@ -89,11 +73,10 @@ def make_codes(
                 terminal.show(code)
         return 0
 
-    return with_store(config, writing, work)
+    return changing(config, work)
 
 
-def _row(store: Store, user: User) -> tuple[str, ...]:
-    until = user.role_until
+def _row(person: Person) -> tuple[str, ...]:
+    user, until = person.user, person.user.role_until
     role = user.role if until is None else f"{user.role} → {until:%Y-%m-%d}"
-    identities = ", ".join(":".join(identity) for identity in store.identities(user.id))
-    return (user.id, role, user.name or "-", identities)
+    return (user.id, role, user.name or "-", ", ".join(person.identities))

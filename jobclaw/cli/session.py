@@ -1,4 +1,4 @@
-"""Opens what a command needs: settings, the store, the wired core."""
+"""Opens what a command needs: settings, the store, the operations on it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 from jobclaw.app.core import Core, SystemClock, build_core, load_plugins, load_texts
 from jobclaw.observe.logs import log_to
+from jobclaw.service.local_operations import LocalOperations
+from jobclaw.service.operations import Operations
+from jobclaw.service.roster import Roster
 from jobclaw.settings import Settings, load_settings
 from jobclaw.spi.store import Store
 from jobclaw.storage import open_store
@@ -23,6 +27,26 @@ def settings_of(config: Path | None) -> Settings:
     settings = load_settings(config, os.environ)
     log_to(settings)
     return settings
+
+
+class Loaded:
+    """What a command loads once it turns out to need it."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._settings = settings
+        self._store = store
+
+    @cached_property
+    def roster(self) -> Roster:
+        """The plugins and the sentences."""
+        texts = load_texts(self._settings)
+        return Roster(load_plugins(self._settings, texts), texts)
+
+    @cached_property
+    def core(self) -> Core:
+        """Everything that decides."""
+        texts, plugins = self.roster.texts, self.roster.plugins
+        return build_core(self._settings, self._store, SystemClock(), texts, plugins)
 
 
 @asynccontextmanager
@@ -45,23 +69,28 @@ async def writing(settings: Settings) -> AsyncGenerator[Store]:
         await store.close()
 
 
-def core_over(settings: Settings, store: Store) -> Core:
-    """Everything that decides, over a store."""
-    texts = load_texts(settings)
-    return build_core(settings, store, SystemClock(), texts, load_plugins(settings, texts))
-
-
-def with_store(
-    config: Path | None,
-    opened: Callable[[Settings], object],
-    work: Callable[[Settings, Store], Awaitable[T]],
-) -> T:
-    """Run a piece of work over the store of a configuration."""
+def looking(config: Path | None, work: Callable[[Operations], Awaitable[T]]) -> T:
+    """Run what changes nothing."""
     settings = settings_of(config)
 
     async def go() -> T:
-        context = reading(settings) if opened is reading else writing(settings)
-        async with context as store:
-            return await work(settings, store)
+        async with reading(settings) as store:
+            return await work(_operations(settings, store))
 
     return asyncio.run(go())
+
+
+def changing(config: Path | None, work: Callable[[Operations], Awaitable[T]]) -> T:
+    """Run one small change."""
+    settings = settings_of(config)
+
+    async def go() -> T:
+        async with writing(settings) as store:
+            return await work(_operations(settings, store))
+
+    return asyncio.run(go())
+
+
+def _operations(settings: Settings, store: Store) -> LocalOperations:
+    loaded = Loaded(settings, store)
+    return LocalOperations(store, SystemClock(), lambda: loaded.roster, lambda: loaded.core)

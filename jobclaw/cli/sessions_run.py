@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobclaw.cli.session import reading, with_store, writing
+from jobclaw.cli.session import changing, looking
 from jobclaw.cli.terminal import Terminal
-from jobclaw.errors import UsageError
 from jobclaw.model import Session
-from jobclaw.router.binding import unbound
-from jobclaw.settings import Settings
-from jobclaw.spi.store import Store
-
-ALL = 1_000_000
-
-
-def _find(store: Store, key: str) -> Session:
-    for session in store.list_sessions(ALL):
-        if session.key == key:
-            return store.read(key, session.user_id)
-    raise UsageError("sessions.unknown", session=key)
+from jobclaw.service.operations import Operations
 
 
 def list_sessions(terminal: Terminal, config: Path | None, limit: int, *, as_json: bool) -> int:
     """List sessions, most recently used first."""
 
-    async def work(settings: Settings, store: Store) -> int:  # noqa: ARG001 - the signature
-        found = store.list_sessions(limit)
+    async def work(operations: Operations) -> int:
+        found = await operations.sessions(limit)
         if as_json:
             terminal.show_json(found)
         elif not found:
@@ -35,14 +23,14 @@ def list_sessions(terminal: Terminal, config: Path | None, limit: int, *, as_jso
             terminal.table([_row(session) for session in found])
         return 0
 
-    return with_store(config, reading, work)
+    return looking(config, work)
 
 
 def show_session(terminal: Terminal, config: Path | None, key: str, *, as_json: bool) -> int:
     """Show one session with its newest classifications."""
 
-    async def work(settings: Settings, store: Store) -> int:  # noqa: ARG001 - the signature
-        session = _find(store, key)
+    async def work(operations: Operations) -> int:
+        session = await operations.session(key)
         if as_json:
             terminal.show_json(session)
             return 0
@@ -54,18 +42,18 @@ def show_session(terminal: Terminal, config: Path | None, key: str, *, as_json: 
             )
         return 0
 
-    return with_store(config, reading, work)
+    return looking(config, work)
 
 
 def reset_session(terminal: Terminal, config: Path | None, key: str) -> int:
     """Unbind a session; a running process sees it at the session's next message."""
 
-    async def work(settings: Settings, store: Store) -> int:  # noqa: ARG001 - the signature
-        await store.save(unbound(_find(store, key)))
+    async def work(operations: Operations) -> int:
+        await operations.reset_session(key)
         terminal.show(terminal.say("sessions.reset", session=key))
         return 0
 
-    return with_store(config, writing, work)
+    return changing(config, work)
 
 
 def _row(session: Session) -> tuple[str, ...]:

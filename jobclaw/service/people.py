@@ -6,28 +6,40 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from jobclaw.errors import UsageError
-from jobclaw.model import Role, User, to_json
+from jobclaw.model import ROLES, Role, User, to_json
+from jobclaw.service.refusals import ConflictError, InvalidError, NotFoundError
 from jobclaw.spi.store import People, RoleGrant
 
 CODE_LIFE = timedelta(days=365)
+
+
+def known_role(role: str) -> Role:
+    """The role of that name.
+
+    Raises:
+        InvalidError: there is none.
+    """
+    if role not in ROLES:
+        raise InvalidError("cli.bad-role", role=role, known=", ".join(ROLES))
+    return ROLES[ROLES.index(role)]
 
 
 def the_user(people: People, named: str) -> User:
     """The one user whom an id, `channel:account:sender` or sender id names.
 
     Raises:
-        UsageError: nobody, or several users.
+        NotFoundError: nobody.
+        ConflictError: several users.
     """
     found = people.find_users(named)
     match found:
         case ():
-            raise UsageError("users.unknown", user=named)
+            raise NotFoundError("users.unknown", user=named)
         case (user,):
             return user
         case _:
             ids = ", ".join(user.id for user in found)
-            raise UsageError("users.ambiguous", user=named, ids=ids)
+            raise ConflictError("users.ambiguous", user=named, ids=ids)
 
 
 async def set_role(

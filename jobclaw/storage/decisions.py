@@ -23,7 +23,7 @@ _BY_PLATFORM_ID = """
 _LIST = "SELECT decision FROM decision"
 _NEWEST = "ORDER BY seq DESC LIMIT ?"
 _DELIVERIES = """
-    SELECT id, state, message, at FROM outbox
+    SELECT id, state, message, at, chat FROM outbox
     WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') ORDER BY seq"""
 _HISTORY = """
     SELECT turn.seq, turn.at, turn.agent, turn.message, outbox.message
@@ -55,9 +55,9 @@ def _reply(messages: Iterable[str | None]) -> str:
     return "\n\n".join(text for text in texts if text)
 
 
-def _delivery(id_: str, state: int, message: str, at: int) -> Delivery:
+def _delivery(id_: str, state: int, message: str, at: int, chat: str) -> Delivery:
     text = _text_of(_OUTBOUND.decode(message))
-    return Delivery(id=id_, state=OUTBOX_STATES[state], text=text, at=from_ms(at))
+    return Delivery(id=id_, state=OUTBOX_STATES[state], text=text, at=from_ms(at), chat=chat)
 
 
 class DecisionPart(Part):
@@ -78,6 +78,7 @@ class DecisionPart(Part):
             "agent = ?": query.agent,
             "tier = ?": query.tier,
             "at >= ?": "" if query.since is None else to_ms(query.since),
+            "seq < (SELECT seq FROM inbox WHERE id = ?)": query.before,
         }
         used = {text: value for text, value in conditions.items() if value != ""}
         where = ["WHERE", " AND ".join(used)] if used else []
@@ -89,7 +90,7 @@ class DecisionPart(Part):
     def deliveries(self, message_id: str) -> tuple[Delivery, ...]:
         """See `DecisionLog.deliveries`; a push is found by its own id."""
         rows = self._reader.all(_DELIVERIES, (message_id,))
-        return tuple(_delivery(row[0], row[1], row[2], row[3]) for row in rows)
+        return tuple(_delivery(row[0], row[1], row[2], row[3], row[4]) for row in rows)
 
     def history(self, session: str, limit: int) -> tuple[PastTurn, ...]:
         """See `Sessions.history`."""

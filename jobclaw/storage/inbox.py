@@ -15,7 +15,7 @@ from jobclaw.storage.failures import EXIT_IO
 from jobclaw.storage.part import Access, Part, last_seq, one_json
 from jobclaw.storage.rows import ManyRows, SqlValue
 from jobclaw.storage.states import from_ms
-from jobclaw.storage.writer import Txn
+from jobclaw.storage.writer import Txn, run_each
 
 MS_PER_DAY = 24 * 3600 * 1000
 _INSERT = ManyRows(
@@ -44,6 +44,7 @@ _READY = """
 _SAID = """
     SELECT seq, at, message FROM inbox
     WHERE lane = ?1 AND (?2 = 0 OR seq < ?2) ORDER BY seq DESC LIMIT ?3"""
+_MARK = "INSERT OR REPLACE INTO cursor (channel, account, value) VALUES ('', 'probe', ?)"
 _CURSOR = "SELECT value FROM cursor WHERE channel = ? AND account = ?"
 _DECODER = msgspec.json.Decoder(InboundMessage)
 _Key = tuple[str, str, str]
@@ -153,3 +154,11 @@ class InboxPart(Part):
         """See `Journal.cursor`."""
         row = self._reader.one(_CURSOR, channel, account)
         return "" if row is None else row[0]
+
+    async def probe(self) -> None:
+        """See `Store.probe`; the mark is a cursor of no channel, always the same row."""
+
+        def write(txn: Txn) -> None:
+            txn.db.execute(_MARK, (str(txn.now),))
+
+        await self._writer.submit(run_each, write)

@@ -41,7 +41,10 @@ _BY_SENDER = """
 _BY_NAME = """
     SELECT user.user FROM identity JOIN user ON user.id = identity.user_id
     WHERE identity.channel = ?1 AND account || ':' || sender = ?2"""
-_LIST = "SELECT user FROM user ORDER BY rowid DESC LIMIT ?"
+_LIST = """
+    SELECT user FROM user
+    WHERE ?1 = '' OR rowid < (SELECT rowid FROM user WHERE id = ?1)
+    ORDER BY rowid DESC LIMIT ?2"""
 _IDENTITIES = """
     SELECT channel, account, sender FROM identity WHERE user_id = ?
     ORDER BY channel, account, sender"""
@@ -140,9 +143,10 @@ class PeoplePart(Part):
         ]
         return tuple(_DECODER.decode(user) for user in dict.fromkeys(user for (user,) in rows))
 
-    def list_users(self, limit: int) -> tuple[User, ...]:
+    def list_users(self, limit: int, before: str = "") -> tuple[User, ...]:
         """See `People.list_users`."""
-        return tuple(_DECODER.decode(user) for (user,) in self._reader.all(_LIST, (limit,)))
+        rows = self._reader.all(_LIST, (before, limit))
+        return tuple(_DECODER.decode(user) for (user,) in rows)
 
     def identities(self, user_id: str) -> tuple[tuple[str, str, str], ...]:
         """See `People.identities`."""

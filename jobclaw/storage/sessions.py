@@ -11,7 +11,11 @@ from jobclaw.storage.session_files import SessionFiles
 from jobclaw.storage.session_rows import SessionWrite, save_sessions
 
 _MEMORY = "SELECT key, value FROM memory WHERE session = ? AND agent = ?"
-_LIST = "SELECT key, user_id FROM session ORDER BY used_at DESC LIMIT ?"
+_OWNER = "SELECT user_id FROM session WHERE key = ?"
+_LIST = """
+    SELECT key, user_id FROM session
+    WHERE ?1 = '' OR (used_at, key) < (SELECT used_at, key FROM session WHERE key = ?1)
+    ORDER BY used_at DESC, key DESC LIMIT ?2"""
 
 
 class SessionPart(Part):
@@ -28,9 +32,14 @@ class SessionPart(Part):
         """See `Sessions.memory`."""
         return dict(self._reader.all(_MEMORY, (session, agent)))
 
-    def list_sessions(self, limit: int) -> tuple[Session, ...]:
+    def session(self, key: str) -> Session | None:
+        """See `Sessions.session`; a person's edit is included."""
+        row = self._reader.one(_OWNER, key)
+        return None if row is None else self._book.read(key, row[0])
+
+    def list_sessions(self, limit: int, before: str = "") -> tuple[Session, ...]:
         """See `Sessions.list_sessions`; persons' edits are included."""
-        rows = self._reader.all(_LIST, (limit,))
+        rows = self._reader.all(_LIST, (before, limit))
         return tuple(self._book.read(key, user_id) for key, user_id in rows)
 
     async def save(self, session: Session) -> None:
