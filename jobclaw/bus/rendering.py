@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import msgspec
 
-from jobclaw.model import Buttons, File, Image, Markdown, OutboundMessage, Progress, ReplyPart
+from jobclaw.model import (
+    CORRECTION,
+    Buttons,
+    File,
+    Image,
+    Markdown,
+    OutboundMessage,
+    Progress,
+    ReplyPart,
+)
 from jobclaw.spi.channel import Capabilities
 
 
 def numbered(buttons: Buttons) -> str:
     """Choices as numbered lines; the router takes the number for the button."""
     lines = [buttons.text] if buttons.text else []
-    lines += [f"{n}. {button.label}" for n, button in enumerate(buttons.buttons, start=1)]
+    number = 0
+    for button in buttons.buttons:
+        is_choice = not button.id.startswith(CORRECTION)
+        number += is_choice
+        lines.append(f"{number if is_choice else 0}. {button.label}")
     return "\n".join(lines)
 
 

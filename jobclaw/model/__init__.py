@@ -29,6 +29,7 @@ from jobclaw.model.message import (
     session_key,
 )
 from jobclaw.model.reply import (
+    CORRECTION,
     Button,
     Buttons,
     DeliveryError,
@@ -56,6 +57,7 @@ from jobclaw.model.session import (
 from jobclaw.model.turn import CommandCall, CommandKind, Turn
 
 __all__ = [
+    "CORRECTION",
     "HISTORY_LIMIT",
     "ROLES",
     "UNKNOWN",

@@ -24,10 +24,15 @@ class Markdown(msgspec.Struct, frozen=True, tag="markdown"):
     text: str
 
 
+CORRECTION = "/wrong:"
+"""How the id of the router's own button starts; the id of the answered message follows."""
+
+
 class Button(msgspec.Struct, frozen=True):
     """One choice: pressing it sends `say` (the label when empty) as if the user had written it.
 
-    `pick` is for the router alone (choosing an agent); agents leave it empty.
+    `pick` is for the router alone (choosing an agent); agents leave it empty. An id that starts
+    with `CORRECTION` says that the wrong agent answered; where there are no buttons it is 0.
     """
 
     id: str

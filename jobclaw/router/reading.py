@@ -15,6 +15,7 @@ from typing import Protocol
 import msgspec
 
 from jobclaw.model import (
+    CORRECTION,
     ROLES,
     BindingView,
     CommandCall,
@@ -97,7 +98,7 @@ class Reader:
         pressed = _pressed(message, session)
         text = message.text if pressed is None else pressed.say or pressed.label
         text = text[: self._policy.text_most]
-        command = self.command_of(message) if pressed is None else None
+        command = self.command_of(message) if pressed is None else _correction(pressed)
         spoken = message.sender.locale or self._policy.locale
         locale = locale_of(user, _written(text, command, pressed), spoken)
         if user.locale != locale:
@@ -202,9 +203,24 @@ def _chosen(text: str, offers: Sequence[Offer]) -> Offer | None:
         return None
     number = _NUMBER.fullmatch(unicodedata.normalize("NFKC", text))
     if number is not None:
-        chosen = int(number[1])
-        return offers[chosen - 1] if 1 <= chosen <= len(offers) else None
+        return _numbered(int(number[1]), offers)
     label = bare(text)
     if not label or read_command(text) is not None:
         return None
     return next((offer for offer in offers if bare(offer.label) == label), None)
+
+
+def _numbered(number: int, offers: Sequence[Offer]) -> Offer | None:
+    """The offer that a number names, 0 being the correction."""
+    if number == 0:
+        return next((offer for offer in offers if offer.id.startswith(CORRECTION)), None)
+    choices = [offer for offer in offers if not offer.id.startswith(CORRECTION)]
+    return choices[number - 1] if number <= len(choices) else None
+
+
+def _correction(pressed: Offer) -> CommandCall | None:
+    """The command that the router's own button stands for."""
+    if not pressed.id.startswith(CORRECTION):
+        return None
+    message = pressed.id.removeprefix(CORRECTION)
+    return CommandCall(name="wrong", kind="system", target="wrong", args=message or None)

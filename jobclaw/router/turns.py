@@ -13,6 +13,9 @@ from typing import assert_never
 import msgspec
 
 from jobclaw.model import (
+    CORRECTION,
+    Button,
+    Buttons,
     InboundMessage,
     Markdown,
     Offer,
@@ -45,6 +48,7 @@ class _Effects:
     user: User
     memory: list[MemoryWrite] = field(default_factory=list[MemoryWrite])
     labels: list[Label] = field(default_factory=list[Label])
+    correctable: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,8 +92,13 @@ class Turns:
             turn, agent, outcome = await self._conclude(
                 await self._router.decide(turn), effects
             )
-        outbox = effects.draft.close()
         session = _closed(turn, effects.draft.offers, outcome)
+        outbox = effects.draft.close()
+        if effects.correctable and outbox:
+            wrong = self._correction(turn)
+            outbox = (*outbox[:-1], _with_button(outbox[-1], wrong))
+            offer = Offer(id=wrong.id, label=wrong.label)
+            session = msgspec.structs.replace(session, offers=(*session.offers, offer))
         state: InboxState = "dropped" if outcome == "dropped" else "done"
         return Handled(
             seq=row.seq,
@@ -131,6 +140,11 @@ class Turns:
         call = self._reader.command_of(message)
         return call is not None and call.kind == "system" and call.name in INTERRUPTING
 
+    def _correction(self, turn: Turn) -> Button:
+        """The button that says that the wrong agent answered."""
+        label = self._voice.say(turn, "wrong.button")
+        return Button(id=f"{CORRECTION}{turn.message.id}", label=label)
+
     def _unrouted(
         self,
         row: InboxRow,
@@ -158,6 +172,7 @@ class Turns:
     def _executed(self, done: Executed, effects: _Effects) -> tuple[Turn, str, Outcome]:
         turn = done.turn
         effects.memory.extend(done.memory)
+        effects.correctable = done.correctable
         pressed = turn.pressed
         if pressed is not None and pressed.pick and turn.replayed and turn.label:
             source = "wrong" if turn.detail == "pick-wrong" else "clarify"
@@ -187,6 +202,15 @@ class Turns:
             and kept.why == "gate"
             and not self._gate.missing(turn.user)
         )
+
+
+def _with_button(message: OutboundMessage, button: Button) -> OutboundMessage:
+    """The message with one more button under it."""
+    *before, last = message.parts
+    if isinstance(last, Buttons):
+        last = msgspec.structs.replace(last, buttons=(*last.buttons, button))
+        return msgspec.structs.replace(message, parts=(*before, last))
+    return msgspec.structs.replace(message, parts=(*message.parts, Buttons((button,))))
 
 
 def _sorry(message: InboundMessage, text: str) -> OutboundMessage:

@@ -54,12 +54,16 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class Executed:
-    """The turn after its agent: session and user as they are to be stored."""
+    """The turn after its agent: session and user as they are to be stored.
+
+    `correctable`: the router found the agent by the words, so it may have been the wrong one.
+    """
 
     turn: Turn
     agent: str
     outcome: Outcome
     memory: tuple[MemoryWrite, ...] = ()
+    correctable: bool = False
 
 
 class ExecuteStep:
@@ -99,7 +103,14 @@ class ExecuteStep:
         turn = msgspec.structs.replace(
             turn, session=self._left(turn, session), user=_user(turn, profile)
         )
-        return Executed(turn, entry.id, "answered", memory.writes())
+        found = self._was_found(turn, entry)
+        return Executed(turn, entry.id, "answered", memory.writes(), correctable=found)
+
+    def _was_found(self, turn: Turn, entry: AgentEntry) -> bool:
+        """Whether the words led here; who asks questions in a row hears every answer itself."""
+        by_words = turn.step == "classify" or turn.detail == "escape"
+        is_default = entry.id == self._policy.default_agent
+        return by_words and not is_default and not entry.agent.holds
 
     def _refused(self, turn: Turn, text_id: str, agent_id: str, draft: Draft) -> Executed:
         name = self._voice.agent(turn.locale, agent_id)

@@ -18,7 +18,7 @@ CHOICES_SHOWN = 3
 
 
 class RecordCommands:
-    """`/why [ID]` and `/wrong`, over the sender's own messages only."""
+    """`/why [ID]` and `/wrong [ID]`, over the sender's own messages only."""
 
     def __init__(
         self, store: Store, agents: AgentRegistry, voice: Voice, explainer: Explainer
@@ -47,9 +47,10 @@ class RecordCommands:
         return Reply(turn, (Markdown(self._explainer.explain(decision, turn.locale)),))
 
     async def _wrong(self, turn: Turn) -> Reply:
-        decision = self._last(turn, None)
+        args = turn.command.args if turn.command is not None else None
+        decision = self._last(turn, args)
         if decision is None or not decision.text:
-            return self._says(turn, "why.nothing-yet")
+            return self._says(turn, "why.unknown-message" if args else "why.nothing-yet")
         buttons = tuple(
             Button(
                 id=f"pick:{entry.id}",
