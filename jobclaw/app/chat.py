@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from jobclaw.app.core import Core, SystemClock, build_core, load_plugins, load_texts
 from jobclaw.app.engine import DRAIN_OUTBOX_S, DRAIN_TURNS_S, Engine
+from jobclaw.app.models import check_models
 from jobclaw.bus.topics import AGENT_FAILED, MESSAGE_HANDLED
 from jobclaw.errors import ConfigError
 from jobclaw.model import ReplyTarget
@@ -31,6 +32,7 @@ class Chat:
         """Take up what was left, serve until the input ends or `stop` is set, then drain."""
         done = asyncio.Event()
         watching = asyncio.create_task(self._core.watch(done))
+        warming = asyncio.create_task(self._core.models.prepare())
         self.engine.recover()
         outbox_s = 0.0  # when the channel fails, nothing more can be delivered
         try:
@@ -39,9 +41,11 @@ class Chat:
             outbox_s = DRAIN_OUTBOX_S
         finally:
             done.set()
+            warming.cancel()
             await self._adapter.stop(DRAIN_OUTBOX_S)
             await self.engine.drain(DRAIN_TURNS_S, outbox_s)
-            await watching
+            await asyncio.wait((watching, warming))
+            await self._core.models.aclose()
             await self._core.bus.close()
 
     async def _served(self, stop: asyncio.Event) -> None:
@@ -72,8 +76,10 @@ async def open_chat(
 
     Raises:
         StorageError: the workspace is held by another process, or the store cannot be opened.
-        ConfigError: the keyword table is wrong, or there is no console channel.
+        ConfigError: the keyword table is wrong, there is no console channel, or a model is
+        configured without its library.
     """
+    check_models(settings)
     clock = SystemClock()
     with WorkspaceLock(settings.workspace).hold(holder, clock.now()):
         texts = load_texts(settings)

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from jobclaw.app.models import Models, open_models
 from jobclaw.bus.events import EventBus
 from jobclaw.bus.topics import OPERATOR_NOTICE, Notice
 from jobclaw.model import Turn
@@ -30,6 +31,7 @@ from jobclaw.router.system_commands.account import AccountCommands
 from jobclaw.router.system_commands.guide import GuideCommands
 from jobclaw.router.system_commands.record import RecordCommands
 from jobclaw.router.system_commands.session import SessionCommands
+from jobclaw.router.third_tier import ThirdTier
 from jobclaw.router.voice import Voice
 from jobclaw.service.live_classifier import LiveClassifier
 from jobclaw.service.references import References, refuse
@@ -104,6 +106,7 @@ class Core:
     clock: Clock
     plugins: Plugins
     classifier: LiveClassifier
+    models: Models
     policy: Policy
     bus: EventBus
     redactor: Redactor
@@ -159,7 +162,7 @@ class Core:
                 CommandStep(commands, voice),
                 SwitchStep(agents, voice, policy),
                 BindingStep(agents, classify, voice, policy),
-                ClassifyStep(agents, classify, voice, policy),
+                ClassifyStep(agents, classify, voice, policy, self._third_tier()),
                 MatchStep(agents, gate, voice, policy),
             )
         )
@@ -173,6 +176,12 @@ class Core:
                 on_plugins=self.classifier.refresh,
                 on_files=self.classifier.reload,
             )
+
+    def _third_tier(self) -> ThirdTier | None:
+        tier = self.models.tier
+        if tier is None:
+            return None
+        return ThirdTier(tier, self.store.history, self.agents, self.voice, self.policy)
 
     def _person_wanted(self, turn: Turn) -> None:
         values = {"session": turn.session.key, "user": turn.user.id}
@@ -199,6 +208,7 @@ def build_core(
         plugins.registry,
     )
     refuse(settings, References(settings, plugins).router_problems())
+    bus = EventBus()
     return Core(
         settings=settings,
         texts=texts,
@@ -206,8 +216,9 @@ def build_core(
         clock=clock,
         plugins=plugins,
         classifier=classifier,
+        models=open_models(settings, store, clock, bus),
         policy=_policy(settings),
-        bus=EventBus(),
+        bus=bus,
         redactor=Redactor(settings.secrets()),
         settings_revision=settings.revision,
     )

@@ -9,6 +9,7 @@ from jobclaw.model import KeywordHit, Locale, RouteDecision
 from jobclaw.texts import Catalogue
 
 TEXT_SHOWN = 60
+REASONING_SHOWN = 200
 
 
 class Explainer:
@@ -33,6 +34,7 @@ class Explainer:
             "reason": decision.detail,
             "from": self._name(locale, decision.escaped_from) if decision.escaped_from else "",
             "intent": decision.intent,
+            "confidence": f"{decision.confidence:g}",
         }
         return self._texts.say(locale, _sentence_id(decision), **values)
 
@@ -72,8 +74,28 @@ class Explainer:
             say(locale, f"why.removed-{gone.why}", agent=self._name(locale, gone.agent))
             for gone in decision.removed
         ]
+        lines += self._model(decision, locale)
         lines += self._state(decision, locale)
         return [f"- {line}" for line in lines]
+
+    def _model(self, decision: RouteDecision, locale: Locale) -> list[str]:
+        """What the model said, at which price, or why it did not count."""
+        say = self._texts.say
+        lines = [
+            say(locale, f"why.model-{tier.outcome}")
+            for tier in decision.tiers
+            if tier.tier == "llm" and tier.outcome != "hit"
+        ]
+        llm = decision.llm
+        if llm is not None:
+            cost = f"{llm.cost_usd:.6f}".rstrip("0").rstrip(".")
+            lines.append(
+                say(locale, "why.model", model=llm.model, tokens=llm.tokens, cost=cost)
+            )
+            if llm.reasoning:
+                reason = _short(llm.reasoning, REASONING_SHOWN)
+                lines.append(say(locale, "why.model-reasoning", reasoning=reason))
+        return lines
 
     def _state(self, decision: RouteDecision, locale: Locale) -> list[str]:
         say = self._texts.say
@@ -123,9 +145,9 @@ def _sentence_id(decision: RouteDecision) -> str:
     return f"why.because-{decision.step}"
 
 
-def _short(text: str) -> str:
+def _short(text: str, most: int = TEXT_SHOWN) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= TEXT_SHOWN else f"{line[: TEXT_SHOWN - 1]}…"
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _time(at: datetime | None) -> str:

@@ -92,16 +92,33 @@ class LlmSettings(Section):
     """Key of the provider."""
 
     fallbacks: Strings = ()
-    """Models tried in this order when the first one fails."""
+    """Models tried in this order when the first one fails; address and key above are used for
+    those of the same provider, others take theirs from the environment as litellm does."""
 
     timeout_s: Seconds = 8.0
-    """Wall-clock seconds for one call; people wait no longer for a first word."""
+    """Wall-clock seconds for one question, all attempts included; with fallbacks, a model that
+    does not answer gets 60 % of what is left, so that the next one has its chance."""
 
     max_attempts: Limit = 2
-    """Calls for one question, the first included."""
+    """Calls to one model for one question, the first included."""
+
+    max_tokens: Limit = 2048
+    """Most tokens of one answer."""
+
+    cache_minutes: Annotated[Number, Field(ge=0)] = 60.0
+    """Minutes for which the same question is answered from memory; 0: never."""
+
+    breaker_failures: Limit = 3
+    """Failures in a row after which a model is left alone for a while."""
+
+    breaker_open_s: Seconds = 30.0
+    """Seconds for which it is left alone, doubled up to five minutes while it stays bad."""
 
     monthly_budget_usd: Annotated[Number, Field(ge=0)] = 0.0
-    """US dollars a month after which the model is no longer asked; 0: no limit."""
+    """US dollars a month (UTC) after which the model is no longer asked; 0: no limit."""
+
+    monthly_budget_tokens: Limit = 5_000_000
+    """Tokens a month for models whose price is not known; only with `monthly_budget_usd`."""
 
 
 class ControllerSettings(Section):

@@ -30,7 +30,7 @@ from jobclaw.spi.clock import Clock
 from jobclaw.spi.gate import IdentityGate
 from jobclaw.spi.hooks import ChannelPlugin, Command, hookimpl
 from jobclaw.spi.http import HttpChannel, HttpRoute, RawRequest, RawResponse
-from jobclaw.spi.llm import LlmClient, LlmMessage, LlmReply
+from jobclaw.spi.llm import LlmClient, LlmError, LlmMessage, LlmReply
 from jobclaw.spi.local import AgentFailure, LocalAdapter
 from jobclaw.texts import Catalogue
 
@@ -56,6 +56,7 @@ __all__ = [
     "IdentityGate",
     "Image",
     "LlmClient",
+    "LlmError",
     "LlmMessage",
     "LlmReply",
     "LocalAdapter",

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Literal, Protocol
 
+from jobclaw.errors import IntentError
 from jobclaw.model import LlmView, RunnerUp, Value
+
+Failure = Literal[
+    "timeout", "open", "budget", "rate-limited", "auth", "error", "missing", "invalid"
+]
+Check = Callable[[str], str]
 
 
 class LlmMessage(Value, frozen=True):
@@ -25,11 +31,39 @@ class LlmReply(Value, frozen=True):
     cost_usd: float = 0.0
 
 
-class LlmClient(Protocol):
-    """A model behind a deadline; it fails with an IntentError or AgentError, never hangs."""
+class LlmError(IntentError):
+    """Why no model answered, as in `IntentAnswer.outcome`; never holds a secret.
 
-    async def complete(self, messages: Sequence[LlmMessage], *, deadline_s: float) -> LlmReply:
-        """Ask once; `deadline_s` is wall-clock seconds around the whole call."""
+    `model` is the one that was asked last, `reply` the answer that was of no use (invalid).
+    """
+
+    def __init__(
+        self, why: Failure, model: str = "", detail: str = "", reply: LlmReply | None = None
+    ) -> None:
+        super().__init__(f"llm.{why}", model=model, detail=detail)
+        self.why: Failure = why
+        self.model = model
+        self.reply = reply
+
+
+class LlmClient(Protocol):
+    """A model behind a deadline; it fails with an LlmError, never hangs."""
+
+    async def complete(
+        self,
+        messages: Sequence[LlmMessage],
+        *,
+        deadline_s: float,
+        check: Check | None = None,
+    ) -> LlmReply:
+        """Ask once; `deadline_s` is wall-clock seconds around the whole call.
+
+        `check` says in the model's words what is wrong with an answer, empty if nothing: the
+        model may then mend it once. An answer that stays wrong fails as invalid.
+
+        Raises:
+            LlmError: there is no usable answer.
+        """
         ...
 
 

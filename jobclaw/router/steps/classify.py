@@ -11,13 +11,18 @@ from jobclaw.registry.agents import AgentEntry, AgentRegistry
 from jobclaw.router.outcomes import Answer, Next, StepResult
 from jobclaw.router.permission import sift
 from jobclaw.router.policy import Policy
+from jobclaw.router.third_tier import ThirdTier, model_failure
 from jobclaw.router.voice import Voice
 
 CHOICES_LEAST, CHOICES_MOST = 2, 3
 
 
 class ClassifyStep:
-    """Takes a certain intent, asks between close ones, else guesses or falls back."""
+    """Takes a certain intent, asks between close ones, else guesses or falls back.
+
+    `model` is asked only where the keywords are not certain, and what it is not sure of counts
+    as little as if it had not been asked.
+    """
 
     def __init__(
         self,
@@ -25,29 +30,43 @@ class ClassifyStep:
         classify: Callable[[str], Classification],
         voice: Voice,
         policy: Policy,
+        model: ThirdTier | None = None,
     ) -> None:
         self._agents = agents
         self._classify = classify
         self._voice = voice
         self._policy = policy
+        self._model = model
 
     async def run(self, turn: Turn) -> StepResult:
         """Classify the text, unless an earlier step knows the intent."""
         if turn.intent:
             return Next(turn)
-        result = self._classify(turn.text)
-        here = msgspec.structs.replace(turn, step="classify", classification=result)
+        keywords = self._classify(turn.text)
+        result = keywords
+        if not keywords.certain and self._model is not None:
+            result = await self._model.classify(turn, keywords)
         if result.certain:
+            here = _classified(turn, result)
             return Next(_with(here, result.intent, result.confidence, result))
-        question = self._question(here, result)
-        if question is not None:
-            return question
-        if result.intent != UNKNOWN:
-            guess = _with(here, result.intent, result.confidence, result)
-            return Next(msgspec.structs.replace(guess, tier="fallback", detail="guess"))
-        return Next(
-            msgspec.structs.replace(here, intent=UNKNOWN, tier="fallback", detail="default")
-        )
+        guess = msgspec.structs.replace(keywords, tiers=result.tiers, llm=result.llm)
+        for asked in (guess, result):
+            question = self._question(_classified(turn, asked), asked)
+            if question is not None:
+                return question
+        return Next(self._fallback(_classified(turn, guess), guess))
+
+    def _fallback(self, turn: Turn, result: Classification) -> Turn:
+        """The keyword guess, else the default agent; said plainly where a model failed."""
+        if model_failure(result):
+            note = self._voice.say(turn, "classify.model-failed")
+            turn = msgspec.structs.replace(turn, notices=(*turn.notices, note))
+        if result.intent == UNKNOWN:
+            return msgspec.structs.replace(
+                turn, intent=UNKNOWN, tier="fallback", detail="default"
+            )
+        turn = _with(turn, result.intent, result.confidence, result)
+        return msgspec.structs.replace(turn, tier="fallback", detail="guess")
 
     def _question(self, turn: Turn, result: Classification) -> Answer | None:
         """Ask between two close candidates, at most once in a row."""
@@ -91,6 +110,10 @@ class ClassifyStep:
             )
             for entry in chosen[:CHOICES_MOST]
         )
+
+
+def _classified(turn: Turn, result: Classification) -> Turn:
+    return msgspec.structs.replace(turn, step="classify", classification=result)
 
 
 def _with(turn: Turn, intent: str, confidence: float, result: Classification) -> Turn:
