@@ -45,6 +45,7 @@ class Engine:
             failed=lambda failure: core.bus.publish(AGENT_FAILED, failure),
             abandon=self._abandon,
             clean=core.redactor.clean,
+            llm=core.models.client,
         )
         execute = ExecuteStep(core.agents, core.store, core.voice, core.policy, surroundings)
         stages = Stages(core.reader(), core.router(), execute)

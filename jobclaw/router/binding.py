@@ -31,6 +31,16 @@ def unbound(session: Session, *, default_until: datetime | None = None) -> Sessi
     )
 
 
+def paused(session: Session, at: datetime, pause: timedelta) -> Session:
+    """The session with the default agent: bound to nobody, the third tier left out for a while.
+
+    A pause under way is not prolonged: a chat that goes on would keep the model away for ever.
+    """
+    until = session.default_until
+    still = until is not None and at < until
+    return unbound(session, default_until=until if still else at + pause)
+
+
 def is_expired(session: Session, at: datetime) -> bool:
     """Whether the binding has run out, exact to the second."""
     return session.expires_at is not None and at >= session.expires_at

@@ -22,7 +22,7 @@ from jobclaw.model import (
 )
 from jobclaw.registry.agents import AgentEntry, AgentRegistry
 from jobclaw.router.agent_run import AgentFault, run_agent
-from jobclaw.router.binding import bound, remembered, unbound
+from jobclaw.router.binding import bound, paused, remembered, unbound
 from jobclaw.router.deadline import Deadlines, Task
 from jobclaw.router.draft import Draft
 from jobclaw.router.permission import obstacle
@@ -30,6 +30,7 @@ from jobclaw.router.policy import Policy
 from jobclaw.router.voice import Voice
 from jobclaw.router.workbench import TurnMemory, TurnProfile, TurnSession
 from jobclaw.spi.agent import AgentRequest, Tools
+from jobclaw.spi.llm import LlmClient
 from jobclaw.spi.local import AgentFailure
 from jobclaw.spi.store import MemoryWrite, Store
 
@@ -38,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a turn needs of the world: missing profile fields, who watches, who is told.
+    """What a turn needs of the world: missing profile fields, who watches, who is told, a model.
 
     `abandon`: the turn of this task failed and will not end; whoever waits for it must not.
     `clean` takes secrets out of what an agent's failure says.
@@ -50,6 +51,7 @@ class Surroundings:
     failed: Callable[[AgentFailure], None]
     abandon: Callable[[Task, AgentFailure], None]
     clean: Callable[[str], str]
+    llm: LlmClient | None = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ class ExecuteStep:
             user=_copied(turn.user),
             locale=turn.locale,
             session=session,
-            tools=Tools(profile=profile),
+            tools=Tools(profile=profile, llm=self._around.llm),
             say=partial(_say, entry, self._voice, turn),
             at=turn.at,
             intent=turn.intent,
@@ -151,8 +153,7 @@ class ExecuteStep:
     def _bound(self, turn: Turn, entry: AgentEntry) -> Turn:
         session = turn.session
         if entry.id == self._policy.default_agent:
-            pause = turn.at + self._policy.default_pause
-            session = unbound(session, default_until=pause)
+            session = paused(session, turn.at, self._policy.default_pause)
         elif turn.bind and not (turn.step == "binding" and session.bound_agent == entry.id):
             session = bound(session, entry.id, turn.at, self._policy.ttl)
         if turn.classification is not None:
