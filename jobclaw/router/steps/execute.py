@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a turn needs of the world: missing profile fields, who watches, who is told, a model.
+    """What a turn needs of the world: missing fields, who watches, who is told, a model.
 
     `abandon`: the turn of this task failed and will not end; whoever waits for it must not.
     `clean` takes secrets out of what an agent's failure says.
