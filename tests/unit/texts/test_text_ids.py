@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[3]
 CORE = ROOT / "jobclaw" / "texts" / "locales"
 TEXT_ID = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9-]+)+")
 COMPOSED = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9.{}-]*")
+IN_TEMPLATE = re.compile(r"""say\(["']([a-z0-9.-]+)["'][,)]""")
+STARTS_IN_TEMPLATE = re.compile(r"""say\(["']([a-z0-9.-]+\.)["'] ~""")
 FILE_NAME = re.compile(r".*\.(yaml|po|mo|py|db|json|log)")
 # Values that are added where the error is finished: the place in the configuration.
 IMPLIED = {"config.": frozenset({"where", "path"})}
@@ -37,6 +39,11 @@ class Use(NamedTuple):
 def _sources() -> list[Path]:
     roots = [ROOT / "jobclaw", ROOT / "channels", ROOT / "agents"]
     return sorted(file for root in roots for file in root.rglob("*.py"))
+
+
+def _templates() -> list[Path]:
+    roots = [ROOT / "jobclaw", ROOT / "channels"]
+    return sorted(file for root in roots for file in root.rglob("templates/*.html"))
 
 
 def _folders() -> list[Path]:
@@ -79,6 +86,10 @@ def _uses_in(file: Path) -> Iterator[Use]:
                 yield Use(file, node.lineno, str(keyword.value.value), None)
 
 
+def _ids_in(template: str) -> list[str]:
+    return [str(text_id) for text_id in IN_TEMPLATE.findall(template)]
+
+
 def _used() -> re.Pattern[str]:
     """The ids that texts of the sources are, or may be: one word fills a gap of an f-string."""
     found: set[str] = set()
@@ -91,6 +102,10 @@ def _used() -> re.Pattern[str]:
                     found.add(re.escape(text).replace(r"\{\}", "[a-z0-9-]+"))
             elif isinstance(node, ast.Constant) and _is_id(node):
                 found.add(re.escape(str(node.value)))
+    for file in _templates():
+        text = file.read_text("utf-8")
+        found |= {re.escape(text_id) for text_id in _ids_in(text)}
+        found |= {f"{re.escape(start)}[a-z0-9-]+" for start in STARTS_IN_TEMPLATE.findall(text)}
     return re.compile("|".join(sorted(found)))
 
 
@@ -183,6 +198,11 @@ def test_every_named_sentence_exists_and_gets_its_values(file: Path):
             given = use.values | IMPLIED.get(prefix, frozenset[str]())
             lacking = _placeholders(known[use.text_id]) - given
             assert not lacking, f"{place}: {use.text_id} needs {sorted(lacking)}"
+
+
+@pytest.mark.parametrize("file", _templates(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_sentence_of_a_template_exists(file: Path):
+    assert set(_ids_in(file.read_text("utf-8"))) <= _known_for(file).keys()
 
 
 @pytest.mark.parametrize("folder", _folders(), ids=lambda folder: str(folder.relative_to(ROOT)))

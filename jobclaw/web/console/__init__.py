@@ -1,0 +1,1 @@
+"""The operators' console: server-rendered pages behind a login."""
