@@ -49,18 +49,18 @@ class Litellm(Protocol):
         ...
 
 
-def is_installed() -> bool:
+def is_installed(name: str = NAME) -> bool:
     """Whether litellm is there, without importing it."""
-    return importlib.util.find_spec(NAME) is not None
+    return importlib.util.find_spec(name) is not None
 
 
-def check_installed(model: str) -> None:
+def check_installed(model: str, name: str = NAME) -> None:
     """Refuse a configuration with a model but without litellm.
 
     Raises:
         ConfigError: `llm.not-installed`, with the command that mends it.
     """
-    if model and not is_installed():
+    if model and not is_installed(name):
         raise ConfigError("llm.not-installed", model=model, command=INSTALL)
 
 
@@ -71,7 +71,8 @@ class Library:
     meanwhile need not wait for it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = NAME) -> None:
+        self._name = name
         self._loaded: Litellm | None = None
         self._missing = False
         self._waiting: set[asyncio.Future[None]] = set()
@@ -116,7 +117,7 @@ class Library:
     def _import(self, loop: asyncio.AbstractEventLoop) -> None:
         module: Litellm | None = None
         try:
-            module = _imported()
+            module = _imported(self._name)
         except ImportError:
             _log.exception("litellm cannot be imported; run: %s", INSTALL)
         with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
@@ -129,11 +130,11 @@ class Library:
                 done.set_result(None)
 
 
-def _imported() -> Litellm:
+def _imported(name: str) -> Litellm:
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    for name in _SILENCED:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    module = importlib.import_module(NAME)
+    for logger in _SILENCED:
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
+    module = importlib.import_module(name)
     _quieten(module)
     return cast("Litellm", module)
 

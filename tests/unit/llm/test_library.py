@@ -1,0 +1,69 @@
+"""How litellm is imported: late, once, silenced, or not at all."""
+
+import subprocess
+import sys
+
+import pytest
+
+from jobclaw.errors import ConfigError
+from jobclaw.llm.library import Library, check_installed
+from jobclaw.spi.llm import LlmError
+
+QUIET = """
+import asyncio, sys
+from jobclaw.llm.library import Library
+async def main():
+    assert "litellm" not in sys.modules
+    one = Library()
+    first, second = await asyncio.gather(one.load(), one.load())
+    assert first is second
+    assert not first.telemetry and first.num_retries == 0 and not first.success_callback
+asyncio.run(main())
+"""
+ENDS_MEANWHILE = """
+import asyncio
+from jobclaw.llm.library import Library
+async def main():
+    try:
+        await asyncio.wait_for(Library().load(), 0.05)
+    except TimeoutError:
+        print("went on")
+asyncio.run(main())
+"""
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_it_is_imported_once_and_says_nothing():
+    done = run(QUIET)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_program_that_ends_meanwhile_does_not_wait_for_it():
+    done = run(ENDS_MEANWHILE)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "went on", "")
+
+
+MISSING = "litellm_that_is_not_there"
+
+
+async def test_where_it_is_missing_everybody_is_told_how_to_get_it():
+    nobody = Library(MISSING)
+    for _ in range(2):
+        with pytest.raises(LlmError) as caught:
+            await nobody.load()
+        assert caught.value.why == "missing"
+    assert nobody.is_missing
+    check_installed("", MISSING)
+    with pytest.raises(ConfigError) as refused:
+        check_installed("openai/test", MISSING)
+    assert refused.value.text_id == "llm.not-installed"
+    assert refused.value.values["command"] == "make llm"
+
+
+def test_where_it_is_there_nothing_is_refused():
+    check_installed("openai/test")
