@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
-from jobclaw.app.core import Core, SystemClock, build_core, load_plugins, load_texts
+from jobclaw.app.core import Core, Plugins, SystemClock, build_core, load_plugins, load_texts
 from jobclaw.app.engine import DRAIN_OUTBOX_S, DRAIN_TURNS_S, Engine
 from jobclaw.app.models import check_models
 from jobclaw.bus.topics import AGENT_FAILED, MESSAGE_HANDLED
@@ -84,19 +84,23 @@ async def open_chat(
     with WorkspaceLock(settings.workspace).hold(holder, clock.now()):
         texts = load_texts(settings)
         plugins = load_plugins(settings, texts)
-        plugin = plugins.channels.get("console")
-        if plugin is None:
-            raise ConfigError("config.no-console")
+        adapter = local_adapter(plugins, console)
         store = open_store(settings.workspace, clock, dedup_days=settings.bus.dedup_days)
         try:
             core = build_core(settings, store, clock, texts, plugins)
-            adapter = plugin.create("default", console)
-            yield Chat(core, _local(adapter))
+            yield Chat(core, adapter)
         finally:
             await store.close()
 
 
-def _local(adapter: ChannelAdapter) -> LocalAdapter:
+def local_adapter(plugins: Plugins, console: Mapping[str, object]) -> LocalAdapter:
+    """The console's adapter.
+
+    Raises:
+        ConfigError: no plugin brings a console.
+    """
+    plugin = plugins.channels.get("console")
+    adapter = None if plugin is None else plugin.create("default", console)
     if not isinstance(adapter, LocalAdapter):
         raise ConfigError("config.no-console")
     return adapter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from jobclaw.app.core import Core
@@ -77,6 +77,18 @@ class Engine:
         await self.lanes.idle()
         await self.outbox.idle()
         await self._core.store.flush()
+
+    async def settled(self, lanes: Sequence[str], chats: Sequence[str]) -> None:
+        """Return when these are handled and delivered, and the binding files written."""
+        for lane in lanes:
+            await self.lanes.settled(lane)
+        for chat in chats:
+            await self.outbox.settled(chat)
+        await self._core.store.flush()
+
+    def resume(self, chat: str) -> None:
+        """Deliver what waits for a chat that somebody shows from now on."""
+        self.outbox.resume(chat)
 
     def said(self, target: ReplyTarget, before: int, limit: int) -> tuple[Said, ...]:
         """See `spi.Sink`."""

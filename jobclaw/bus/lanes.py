@@ -139,6 +139,11 @@ class Lanes:
         """Return when no lane has anything to do."""
         await self._quiet.wait()
 
+    async def settled(self, key: str) -> None:
+        """Return when one lane has nothing to do."""
+        while (lane := self._lanes.get(key)) is not None and lane.worker is not None:
+            await asyncio.wait((lane.worker,))
+
     async def drain(self, grace_s: float) -> bool:
         """Finish running turns, start no other; False if `grace_s` was not enough.
 

@@ -85,6 +85,12 @@ class Outbox:
             chat.behind = True
             self._start(key, chat)
 
+    def resume(self, chat: str) -> None:
+        """Take up what waits for a chat that is served from now on."""
+        waiting = self._chat(chat)
+        waiting.behind = True
+        self._start(chat, waiting)
+
     def dispatch(self, rows: tuple[OutboxRow, ...]) -> None:
         """Queue rows that have just been committed."""
         for row in rows:
@@ -108,6 +114,14 @@ class Outbox:
     async def idle(self) -> None:
         """Return when nothing waits to be delivered."""
         await self._quiet.wait()
+
+    async def settled(self, chat: str) -> None:
+        """Return when nothing of one chat is under way."""
+        while (busy := self._chats.get(chat)) is not None:
+            tasks = [task for task in (busy.worker, busy.preview) if task is not None]
+            if not tasks:
+                return
+            await asyncio.wait(tasks)
 
     async def drain(self, grace_s: float) -> bool:
         """Deliver what waits, for `grace_s` seconds; False if something stays."""
@@ -156,7 +170,8 @@ class Outbox:
                 chat.newest = None
                 await asyncio.wait([chat.preview])
             while (row := self._next(key, chat)) is not None:
-                await self._deliver(row)
+                if not await self._deliver(row):
+                    return
         finally:
             chat.worker = None
             self._finish(key, chat)
@@ -173,33 +188,32 @@ class Outbox:
         chat.taken = row.seq
         return row
 
-    async def _deliver(self, row: OutboxRow) -> None:
+    async def _deliver(self, row: OutboxRow) -> bool:
+        """Deliver a row; False when nobody serves its chat now, so that it stays for later."""
         message = row.message
         CURRENT_MESSAGE.set(message.id)
-        adapter = self._adapter_of(message.target)
-        if adapter is None:  # not served now: the row stays for the start that does
-            return
         policy = self._policy.pushes if message.push else self._policy.answers
-        certain = row.state != "unknown" or adapter.capabilities.idempotent
-        if not certain and policy == "hold":
-            _log.warning("message %s may have been sent; held (unknown_send)", message.id)
-            return
-        rendered = render(message, adapter.capabilities)
-        while True:
+        while (adapter := self._adapter_of(message.target)) is not None:
+            certain = row.state != "unknown" or adapter.capabilities.idempotent
+            if not certain and policy == "hold":
+                _log.warning("message %s may have been sent; held (unknown_send)", message.id)
+                return True
             attempt = await self._journal.mark_sending(row.seq)
-            receipt = await self._call(adapter, rendered)
+            receipt = await self._call(adapter, render(message, adapter.capabilities))
             if receipt.ok or receipt.error is None:
                 await self._journal.mark_sent(row.seq, receipt)
                 self._bus.publish(REPLY_DELIVERED, Delivered(message=message, receipt=receipt))
-                return
+                return True
             error = receipt.error
             if not error.retryable or attempt >= MAX_ATTEMPTS:
                 _log.error("message %s is dead: %s %s", message.id, error.kind, error.detail)
                 await self._journal.mark_failed(row.seq, error, "dead")
                 self._bus.publish(REPLY_DELIVERED, Delivered(message=message, receipt=receipt))
-                return
+                return True
             await self._journal.mark_failed(row.seq, error, "ready")
-            await asyncio.sleep(_pause(attempt, error))
+            if self._adapter_of(message.target) is adapter:
+                await asyncio.sleep(_pause(attempt, error))
+        return False
 
     async def _call(self, adapter: ChannelAdapter, message: OutboundMessage) -> DeliveryReceipt:
         try:

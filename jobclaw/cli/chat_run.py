@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
-import signal
 from collections.abc import Mapping
 from pathlib import Path
 
 from jobclaw.app.chat import open_chat
-from jobclaw.cli.session import settings_of
+from jobclaw.cli.ending import leave, stop_at_signals
+from jobclaw.cli.session import daemon_address, settings_of
 from jobclaw.cli.terminal import Terminal
 from jobclaw.observe.logs import log_to
 from jobclaw.observe.memory import calm_collector
 from jobclaw.settings import Settings
-from jobclaw.texts import core_folder
-
-INTERRUPTED = 130
-LET_GO_S = 1.0
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from jobclaw.texts import core_folder, reader_locale
 
 
 def run_chat(terminal: Terminal, config: Path | None, console: Mapping[str, object]) -> int:
@@ -35,29 +30,19 @@ def run_chat(terminal: Terminal, config: Path | None, console: Mapping[str, obje
 
 
 async def _chat(settings: Settings, console: Mapping[str, object]) -> int:
+    """Talk through the daemon that runs, else without one."""
+    address = daemon_address(settings)
+    if address:
+        from jobclaw.cli.remote import connected  # noqa: PLC0415 - an HTTP client, if needed
+        from jobclaw.cli.remote_chat import chat_remotely  # noqa: PLC0415 - as above
+
+        locale = reader_locale(os.environ)
+        async with connected(settings, address, locale) as remote:
+            await chat_remotely(remote, settings, console, stop_at_signals())
+        return 0
     async with open_chat(settings, console, "chat") as chat:
         log_to(settings)
         calm_collector()
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for number in ENDING:
-            loop.add_signal_handler(number, _end, stop)
-        await chat.run(stop)
-    if not await _ended():
-        logging.shutdown()
-        os._exit(0)
+        await chat.run(stop_at_signals())
+    await leave()
     return 0
-
-
-async def _ended() -> bool:
-    """Cancel what still runs; False if an agent does not let go, which would stop the exit."""
-    rest = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in rest:
-        task.cancel()
-    return not rest or not (await asyncio.wait(rest, timeout=LET_GO_S))[1]
-
-
-def _end(stop: asyncio.Event) -> None:
-    if stop.is_set():
-        os._exit(INTERRUPTED)
-    stop.set()

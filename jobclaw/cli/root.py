@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
-from jobclaw.cli import agents, chat, people, routing, sessions, setup
+from jobclaw.cli import agents, chat, daemon, people, routing, sessions, setup
 from jobclaw.cli.terminal import Terminal, guarded
 from jobclaw.cli.usage import ClickException, NoArgsIsHelpError, refusal
 from jobclaw.errors import UsageError
@@ -26,7 +26,7 @@ def build(terminal: Terminal) -> TyperGroup:
         pretty_exceptions_enable=False,
         result_callback=_finish,
     )
-    for part in (chat, routing, agents, sessions, people, setup):
+    for part in (daemon, chat, routing, agents, sessions, people, setup):
         part.register(app, terminal)
     group = get_group(app)
     _translate(group, terminal)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +17,8 @@ from jobclaw.service.operations import Operations
 from jobclaw.service.roster import Roster
 from jobclaw.settings import Settings, load_settings
 from jobclaw.spi.store import Store
-from jobclaw.storage import open_store
+from jobclaw.storage import WorkspaceLock, open_store
+from jobclaw.texts import reader_locale
 
 T = TypeVar("T")
 
@@ -70,25 +71,48 @@ async def writing(settings: Settings) -> AsyncGenerator[Store]:
 
 
 def looking(config: Path | None, work: Callable[[Operations], Awaitable[T]]) -> T:
-    """Run what changes nothing."""
-    settings = settings_of(config)
-
-    async def go() -> T:
-        async with reading(settings) as store:
-            return await work(_operations(settings, store))
-
-    return asyncio.run(go())
+    """Run what changes nothing: through the daemon if one runs, else on the store."""
+    return _run(settings_of(config), reading, work)
 
 
 def changing(config: Path | None, work: Callable[[Operations], Awaitable[T]]) -> T:
-    """Run one small change."""
-    settings = settings_of(config)
+    """Run one small change: through the daemon if one runs, else on the store."""
+    return _run(settings_of(config), writing, work)
+
+
+def _run(
+    settings: Settings,
+    opened: Callable[[Settings], AbstractAsyncContextManager[Store]],
+    work: Callable[[Operations], Awaitable[T]],
+) -> T:
+    address = daemon_address(settings)
+    if address:
+        return asyncio.run(_through_daemon(settings, address, work))
 
     async def go() -> T:
-        async with writing(settings) as store:
+        async with opened(settings) as store:
             return await work(_operations(settings, store))
 
     return asyncio.run(go())
+
+
+async def _through_daemon(
+    settings: Settings, address: str, work: Callable[[Operations], Awaitable[T]]
+) -> T:
+    from jobclaw.cli.remote import connected  # noqa: PLC0415 - an HTTP client, if there is need
+    from jobclaw.cli.remote_operations import RemoteOperations  # noqa: PLC0415 - as above
+
+    async with connected(settings, address, reader_locale(os.environ)) as remote:
+        return await work(RemoteOperations(remote))
+
+
+def daemon_address(settings: Settings) -> str:
+    """Where the API of the daemon of a workspace is, empty if none runs."""
+    lock = WorkspaceLock(settings.workspace)
+    holder = lock.holder()
+    if holder is None or not holder.address or not lock.is_held():
+        return ""
+    return holder.address
 
 
 def _operations(settings: Settings, store: Store) -> LocalOperations:

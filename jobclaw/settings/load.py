@@ -24,12 +24,16 @@ from jobclaw.settings.sources import (
 )
 
 
-def load_settings(config: Path | None, env: Mapping[str, str]) -> Settings:
+def load_settings(
+    config: Path | None,
+    env: Mapping[str, str],
+    changes: Mapping[str, object] | None = None,
+) -> Settings:
     """Load `config`, else $JOBCLAW_CONFIG, else config/jobclaw.yaml, else the shipped defaults.
 
-    `local.yaml` beside the file overlays it. `${ENV}` and `file:PATH` are filled in. Relative
-    paths start from the folder that holds `config/`, or from the file's own folder when that
-    has another name.
+    `local.yaml` beside the file overlays it, and `changes` (of a command line) overlay both.
+    `${ENV}` and `file:PATH` are filled in. Relative paths start from the folder that holds
+    `config/`, or from the file's own folder when that has another name.
 
     Raises:
         ConfigError: a file cannot be read, or `config.invalid` with one of `problems` for each
@@ -40,6 +44,7 @@ def load_settings(config: Path | None, env: Mapping[str, str]) -> Settings:
     tree: dict[str, object] = {}
     for source in sources:
         tree = merge(tree, source.tree)
+    tree = merge(tree, dict(changes or {}))
     filling = Filling(env, root)
     filled = filling.fill(tree)
     found = list(filling.problems.items())

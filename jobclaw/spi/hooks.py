@@ -11,6 +11,7 @@ be imported, hangs, raises, misspells a hook or returns something else is report
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pluggy
@@ -30,13 +31,14 @@ class ChannelPlugin(Value, frozen=True):
 
     `bot_names`: what the bot is called there in lower case, where that is always the same.
     `trusted_roles`: its senders are the operator of this machine, who may claim a role per
-    message.
+    message. `locales`: folder with its catalogues, for what is said of it at the start.
     """
 
     name: str
     create: Callable[[str, Mapping[str, Any]], ChannelAdapter]
     trusted_roles: bool = False
     bot_names: frozenset[str] = frozenset()
+    locales: Path | None = None
 
 
 class Command(Value, frozen=True):

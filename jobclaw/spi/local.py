@@ -9,13 +9,17 @@ from jobclaw.spi.channel import ChannelAdapter
 
 
 class AgentFailure(Value, frozen=True):
-    """An agent that raised, hung or said nothing; `traceback` is for the operator's eyes."""
+    """An agent that raised, hung or said nothing; `traceback` is for the operator's eyes.
+
+    `chat` is the key of the chat (`model.chat_key`) in which it happened.
+    """
 
     error_id: str
     agent: str
     message: str
     reason: str
     traceback: str = ""
+    chat: str = ""
 
 
 @runtime_checkable

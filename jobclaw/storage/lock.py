@@ -21,11 +21,12 @@ EXIT_HELD = 73
 
 
 class Holder(Value, frozen=True):
-    """Who holds a workspace: the verb that runs, its process, since when."""
+    """Who holds a workspace: the verb that runs, its process, since when; its API, if any."""
 
     verb: str
     pid: int
     started_at: datetime
+    address: str = ""
 
 
 class WorkspaceLock:
@@ -34,6 +35,7 @@ class WorkspaceLock:
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
         self._holder_path = workspace / HOLDER_NAME
+        self._own: Holder | None = None
         self._lock = FileLock(
             workspace / LOCK_NAME, timeout=0, mode=FILE_MODE, thread_local=False
         )
@@ -51,7 +53,14 @@ class WorkspaceLock:
             raise self._held() from error
         except OSError as error:
             raise io_error(error, self._workspace / LOCK_NAME) from error
-        self._write(Holder(verb=verb, pid=os.getpid(), started_at=at))
+        self._own = Holder(verb=verb, pid=os.getpid(), started_at=at)
+        self._write(self._own)
+
+    def announce(self, address: str) -> None:
+        """Tell other processes where the holder's API is."""
+        if self._own is not None:
+            self._own = msgspec.structs.replace(self._own, address=address)
+            self._write(self._own)
 
     def release(self) -> None:
         """Let go; harmless when not held."""
@@ -60,16 +69,31 @@ class WorkspaceLock:
             self._lock.release()
 
     @contextmanager
-    def hold(self, verb: str, at: datetime) -> Generator[None]:
+    def hold(self, verb: str, at: datetime) -> Generator[WorkspaceLock]:
         """Hold the workspace inside a `with`."""
         self.acquire(verb, at)
         try:
-            yield
+            yield self
         finally:
             self.release()
 
+    def is_held(self) -> bool:
+        """Whether a process holds the workspace now."""
+        if self._lock.is_locked:
+            return True
+        if not self._holder_path.exists():
+            return False
+        try:
+            self._lock.acquire()
+        except Timeout:
+            return True
+        except OSError:
+            return False
+        self._lock.release()
+        return False
+
     def holder(self) -> Holder | None:
-        """Who wrote its name last; it may be gone, only `acquire` tells."""
+        """Who wrote its name last; it may be gone, `is_held` tells."""
         try:
             return from_json(self._holder_path.read_bytes(), Holder)
         except (OSError, msgspec.DecodeError):  # not there yet, or being written

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import secrets
-import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -19,7 +18,7 @@ from jobclaw.service.refusals import (
     NoDaemonError,
     NotFoundError,
 )
-from jobclaw.web.head import RequestHead, head_of
+from jobclaw.web.head import head_of
 from jobclaw.web.pages import Pages
 from jobclaw.web.refusal import Refusal
 
@@ -31,7 +30,6 @@ _STATUS = (
 )
 _BY_STATUS = {404: "http.not-found", 405: "http.wrong-method"}
 _log = logging.getLogger(__name__)
-_access = logging.getLogger("jobclaw.web.access")
 
 
 def refusal_of(error: JobclawError) -> Refusal:
@@ -61,7 +59,10 @@ def refusal_of_status(status: int, headers: tuple[tuple[str, str], ...]) -> Refu
 
 
 class Faults:
-    """Turns what a route raises into an answer, if none has begun; logs every request."""
+    """Turns what a route raises into an answer, if none has begun.
+
+    Stands inside the framework's own net, which would answer in its own words.
+    """
 
     def __init__(self, app: ASGIApp, pages: Pages) -> None:
         self._app = app
@@ -69,26 +70,16 @@ class Faults:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
-        head, began = head_of(scope), time.monotonic()
-        status: list[int] = []
+        began = False
 
         async def noting(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                status.append(message["status"])
+            nonlocal began
+            began = True
             await send(message)
 
         try:
             await self._app(scope, receive, noting)
         except Exception as error:  # noqa: BLE001 - routes of channels are not ours
             refusal = internal(error)
-            if not status and scope["type"] == "http":
-                await self._pages.refuse(head, refusal)(scope, receive, noting)
-        finally:
-            _note(head, status[0] if status else 0, time.monotonic() - began)
-
-
-def _note(head: RequestHead, status: int, seconds: float) -> None:
-    """Log without the query, which may hold what is nobody's business."""
-    _access.debug(
-        "%s %s %d %.1f ms %s", head.method, head.path, status, 1000 * seconds, head.peer
-    )
+            if not began and scope["type"] == "http":
+                await self._pages.refuse(head_of(scope), refusal)(scope, receive, send)

@@ -20,7 +20,6 @@ from jobclaw.web.head import RequestHead, reader_language, wants_page
 from jobclaw.web.refusal import Refusal
 
 TEMPLATES = Path(__file__).parent / "templates"
-LANGUAGE_COOKIE = "jobclaw_lang"
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):

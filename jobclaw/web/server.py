@@ -1,7 +1,7 @@
 """Builds the web application, and serves it inside the daemon's own event loop.
 
-From outside in, a request meets: the headers that all answers carry, the log and the net for
-faults, the gate (host, origin, address, limits, token), the body limit, and then a route.
+From outside in, a request meets: the headers that all answers carry, the log, the gate (limits,
+host, origin, address, token), the body limit, the net for faults, and then a route.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 import errno
 import os
 import socket
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -29,7 +29,9 @@ from jobclaw.settings.services import WebSettings
 from jobclaw.spi.clock import Clock
 from jobclaw.spi.http import HttpChannel
 from jobclaw.texts import Catalogue
+from jobclaw.web.access import AccessLog
 from jobclaw.web.api.document import PREFIX, build_api
+from jobclaw.web.api.terminals import terminals_router
 from jobclaw.web.assets import assets_route
 from jobclaw.web.authentication import ApiCheck, Authenticator, check_address
 from jobclaw.web.bodies import BodyLimit
@@ -44,6 +46,8 @@ from jobclaw.web.health import HealthRoutes
 from jobclaw.web.hosts import HostCheck, HostList, OriginCheck
 from jobclaw.web.limiter import RequestLimit
 from jobclaw.web.pages import Pages
+from jobclaw.web.stopping import StoppingCheck
+from jobclaw.web.terminals import Terminals
 from jobclaw.web.token import OperatorToken
 
 CHAT = "/chat"
@@ -54,7 +58,10 @@ _BACKLOG = 512
 
 @dataclass(frozen=True)
 class WebParts:
-    """What the web server is made of; `channels` are those that have routes."""
+    """What the web server is made of; `channels` are those that have routes.
+
+    `accepts` says whether new messages are taken; `terminals` are those of other processes.
+    """
 
     settings: WebSettings
     texts: Catalogue
@@ -64,6 +71,8 @@ class WebParts:
     operations: Operations
     metrics: Metrics
     channels: Sequence[HttpChannel] = ()
+    accepts: Callable[[], bool] = lambda: True
+    terminals: Terminals | None = None
 
 
 def build_web(parts: WebParts) -> ASGIApp:
@@ -73,6 +82,9 @@ def build_web(parts: WebParts) -> ASGIApp:
     channels = ChannelRoutes(parts.channels, secure=secure)
     authenticator = Authenticator(parts.token, parts.clock)
     app = build_api(parts.operations, pages)
+    app.add_middleware(Faults, pages=pages)
+    if parts.terminals is not None:
+        app.include_router(terminals_router(parts.terminals), prefix=PREFIX)
     _add_pages(app, parts, authenticator, pages)
     app.router.routes.extend(channels.routes)
     app.router.routes.append(_home(CHAT if channels.has(CHAT) else HOME))
@@ -81,11 +93,12 @@ def build_web(parts: WebParts) -> ASGIApp:
         RequestLimit(parts.clock, channels.is_signed),
         HostCheck(hosts),
         OriginCheck(hosts, channels.is_signed),
+        StoppingCheck(parts.accepts),
         check_address,
         ApiCheck(authenticator, PREFIX),
     )
     limited = BodyLimit(app, channels.body_most, pages.refuse)
-    return SecurityHeaders(Faults(Gate(limited, checks, pages), pages))
+    return SecurityHeaders(AccessLog(Gate(limited, checks, pages)))
 
 
 def _add_pages(

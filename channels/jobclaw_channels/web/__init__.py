@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from jobclaw.spi import ChannelAdapter, ChannelPlugin, hookimpl
@@ -19,4 +20,7 @@ def _create(account: str, settings: Mapping[str, Any]) -> ChannelAdapter:
 @hookimpl
 def jobclaw_channels() -> list[ChannelPlugin]:
     """Provide the channel; whoever reaches the page may write, under a name of chance."""
-    return [ChannelPlugin(name="web", create=_create, bot_names=BOT_NAMES)]
+    locales = Path(__file__).parent / "locales"
+    return [
+        ChannelPlugin(name="web", create=_create, bot_names=BOT_NAMES, locales=locales),
+    ]

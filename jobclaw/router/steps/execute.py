@@ -19,6 +19,7 @@ from jobclaw.model import (
     Session,
     Turn,
     User,
+    chat_key,
 )
 from jobclaw.registry.agents import AgentEntry, AgentRegistry
 from jobclaw.router.agent_run import AgentFault, run_agent
@@ -198,6 +199,7 @@ class ExecuteStep:
             message=message.platform_message_id or message.id,
             reason=self._around.clean(fault.reason),
             traceback=self._around.clean(fault.trace),
+            chat=chat_key(message.reply),
         )
         self._around.failed(failure)
         return failure

@@ -1,0 +1,143 @@
+"""Makes the adapters of the enabled channels, and starts and stops them, each for itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from jobclaw.app.core import Plugins
+from jobclaw.errors import ChannelError, ConfigError
+from jobclaw.model import Locale, ReplyTarget
+from jobclaw.settings import Settings, check_channels
+from jobclaw.settings.accounts import DEFAULT_ACCOUNT
+from jobclaw.settings.channels import for_adapter
+from jobclaw.spi.channel import ChannelAdapter, ChannelHealth, Sink
+from jobclaw.spi.hooks import ChannelPlugin
+from jobclaw.spi.http import HttpChannel
+from jobclaw.texts import Catalogue, core_folder
+
+_log = logging.getLogger(__name__)
+CONSOLE = "console"
+Place = tuple[str, str]
+
+
+class Channels:
+    """The adapters of one daemon, by channel and account.
+
+    One that cannot start is `down` with its reason, and stops no other.
+    """
+
+    def __init__(
+        self,
+        adapters: Mapping[Place, ChannelAdapter],
+        disabled: tuple[str, ...],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._adapters = dict(adapters)
+        self._disabled = disabled
+        self._failed: dict[Place, ChannelHealth] = {}
+        self._now = now
+
+    @property
+    def served_by_web(self) -> tuple[HttpChannel, ...]:
+        """Those that people or platforms reach through the web server."""
+        return tuple(one for one in self._adapters.values() if isinstance(one, HttpChannel))
+
+    def of(self, target: ReplyTarget) -> ChannelAdapter | None:
+        """Who delivers to a target; None if its account is not there or did not start."""
+        place = (target.channel, target.account)
+        return None if place in self._failed else self._adapters.get(place)
+
+    def has(self, channel: str, account: str) -> bool:
+        """Whether an account of a channel is enabled."""
+        return (channel, account) in self._adapters
+
+    async def start(self, sink: Sink) -> None:
+        """Start all of them."""
+        await asyncio.gather(*(self._start(place, sink) for place in self._adapters))
+
+    async def stop(self, grace_s: float, *, web: bool) -> None:
+        """Stop those that the web server serves, or all others."""
+        stopping = [
+            self._stop(place, adapter, grace_s)
+            for place, adapter in self._adapters.items()
+            if isinstance(adapter, HttpChannel) is web and place not in self._failed
+        ]
+        await asyncio.gather(*stopping)
+
+    def health(self) -> dict[str, ChannelHealth]:
+        """How each is, by NAME, or NAME/ACCOUNT for other accounts than the default."""
+        found = {name: ChannelHealth(state="disabled") for name in self._disabled}
+        for name, account in self._adapters:
+            shown = name if account == DEFAULT_ACCOUNT else f"{name}/{account}"
+            found[shown] = self._health((name, account))
+        return found
+
+    async def _start(self, place: Place, sink: Sink) -> None:
+        try:
+            await self._adapters[place].start(sink)
+        except Exception as error:  # noqa: BLE001 - an adapter's fault stops no other channel
+            _log.exception("channel %s/%s did not start", *place)
+            self._failed[place] = self._down(error)
+
+    async def _stop(self, place: Place, adapter: ChannelAdapter, grace_s: float) -> None:
+        try:
+            await adapter.stop(grace_s)
+        except Exception:  # noqa: BLE001 - as above
+            _log.exception("channel %s/%s did not stop well", *place)
+
+    def _health(self, place: Place) -> ChannelHealth:
+        try:
+            return self._failed.get(place) or self._adapters[place].health()
+        except Exception as error:  # noqa: BLE001 - as above
+            _log.exception("channel %s/%s does not say how it is", *place)
+            return self._down(error)
+
+    def _down(self, error: Exception) -> ChannelHealth:
+        reason = f"{type(error).__name__}: {error}"
+        return ChannelHealth(state="down", since=self._now(), reason=reason)
+
+
+def open_channels(
+    settings: Settings, plugins: Plugins, locale: Locale, now: Callable[[], datetime]
+) -> Channels:
+    """Make an adapter for every enabled account; the console's terminals come by themselves.
+
+    Blocks while SDKs are imported, so off the loop. `locale` is that of whoever reads errors.
+
+    Raises:
+        ConfigError: a channel has no plugin, or an adapter refuses its settings.
+    """
+    check_channels(settings, plugins.channels)
+    common: dict[str, object] = {
+        "workspace": settings.workspace,
+        "locale": settings.locale.default,
+        "locales": (core_folder(), settings.locale.dir),
+        "text_most": settings.limits.text_max_chars,
+    }
+    enabled = settings.channels.enabled()
+    adapters: dict[Place, ChannelAdapter] = {}
+    for name, accounts in enabled.items():
+        if name == CONSOLE:
+            continue
+        plugin = plugins.channels[name]
+        for account, section in accounts.items():
+            given = {**for_adapter(section), **common}
+            adapters[name, account] = _made(plugin, account, given, locale)
+    disabled = tuple(name for name in plugins.channels if name not in enabled)
+    return Channels(adapters, disabled, now)
+
+
+def _made(
+    plugin: ChannelPlugin, account: str, given: Mapping[str, object], locale: Locale
+) -> ChannelAdapter:
+    try:
+        return plugin.create(account, given)
+    except ChannelError as error:
+        folders = [core_folder()] if plugin.locales is None else [core_folder(), plugin.locales]
+        problem = Catalogue(folders).say(locale, error.text_id, **error.values)
+        raise ConfigError(
+            "config.channel-refused", channel=plugin.name, account=account, problem=problem
+        ) from error
