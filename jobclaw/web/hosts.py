@@ -62,8 +62,8 @@ class HostList:
         at = read_host(place)
         if scheme not in _PORTS or at is None or not self.permits(place, port):
             return False
-        if scheme == self._scheme and self._is_public(at):
-            return True
+        if self._public is not None and at[0] == self._public[0]:
+            return scheme == self._scheme and self._is_public(at)
         if at[0] in self._own:
             return scheme == "http"
         return _with_port(at, scheme) == _with_port(read_host(netloc), scheme)
