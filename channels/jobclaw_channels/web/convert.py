@@ -286,10 +286,16 @@ def merged(said: Sequence[Said], posted: Sequence[Posted]) -> list[Said | Posted
     together: list[Said | Posted] = []
     waiting = list(posted)
     for one in said:
-        while waiting and waiting[0].at < one.at:
+        while waiting and _came_before(waiting[0], one):
             together.append(waiting.pop(0))
         together.append(one)
     return together + waiting
+
+
+def _came_before(posted: Posted, said: Said) -> bool:
+    """Whether a reply stands above what was said; at the same time, if it answers another."""
+    answers = posted.message.in_reply_to == said.message.platform_message_id
+    return posted.at < said.at or (posted.at == said.at and not answers)
 
 
 def history_of(

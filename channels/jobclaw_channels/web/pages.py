@@ -23,32 +23,57 @@ from jobclaw_channels.web.convert import (
 from jobclaw_channels.web.settings import MIB, WebSettings
 
 HERE = Path(__file__).parent
+PAGE_TEXTS = (
+    "web.attach",
+    "web.cancel",
+    "web.forget-ask",
+    "web.forget-title",
+    "web.forget-yes",
+    "web.greet",
+    "web.hint",
+    "web.input",
+    "web.language",
+    "web.language-switch",
+    "web.log",
+    "web.new",
+    "web.new-below",
+    "web.no-script",
+    "web.older",
+    "web.placeholder",
+    "web.send",
+    "web.skip-to-input",
+    "web.state-connecting",
+    "web.theme",
+    "web.theme-dark",
+    "web.theme-light",
+    "web.theme-system",
+    "web.title",
+    "web.welcome",
+    "web.welcome-more",
+)
 # What the page's scripts say, so that every sentence stays in the catalogues.
 SCRIPT_TEXTS = (
+    "web.bot",
+    "web.copied",
+    "web.copy",
+    "web.failed",
+    "web.file-too-large",
+    "web.picture",
+    "web.remove-file",
+    "web.retry",
+    "web.sending",
     "web.state-connecting",
-    "web.state-online",
     "web.state-offline",
+    "web.state-online",
     "web.state-stopped",
+    "web.text-too-long",
     "web.thinking",
     "web.thinking-long",
-    "web.sending",
-    "web.failed",
-    "web.retry",
-    "web.copy",
-    "web.copied",
-    "web.older",
-    "web.remove-file",
-    "web.uploading",
-    "web.upload-failed",
-    "web.file-too-large",
-    "web.text-too-long",
-    "web.forget-ask",
-    "web.you",
-    "web.bot",
     "web.today",
+    "web.upload-failed",
+    "web.uploading",
     "web.yesterday",
-    "web.new-below",
-    "web.picture",
+    "web.you",
 )
 
 
@@ -76,11 +101,8 @@ class Pages:
         """The chat page."""
         locale = locale_of(request, self._settings.locale)
 
-        def say(text_id: str) -> str:
-            return self._texts.say(locale, text_id)
-
         html = self._page.render(
-            say=say,
+            say={text_id: self._texts.say(locale, text_id) for text_id in PAGE_TEXTS},
             lang="zh-CN" if locale == "zh" else "en",
             other="en" if locale == "zh" else "zh",
             theme=theme_of(request),

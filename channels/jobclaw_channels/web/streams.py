@@ -3,6 +3,7 @@
 A stream keeps its place in the outbox and reads what left after it, so replies need no queue
 and none is lost. What only passes by is bounded: of a growing reply the newest text, of what
 other tabs said a few; a reader who falls behind that is dropped, and resumes with its place.
+Markdown is parsed on a thread, since a text can be made to take long.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Stream:
         """See `AsyncIterator`; waits for what is to be told, or says that it is still there."""
         try:
             while not self._over:
-                if told := self._next():
+                if told := await self._next():
                     return told
                 self._woken.clear()
                 if not await self._waited():
@@ -112,30 +113,33 @@ class Stream:
         self._previews[preview.id] = preview
         self._woken.set()
 
-    def _next(self) -> bytes:
+    async def _next(self) -> bytes:
         if self._first:
             first, self._first = self._first, b""
             return first
         if self._said:
             return self._said.popleft()
-        if self._unread and (told := self._replies()):
+        if self._unread and (told := await self._replies()):
             return told
         if self._previews and time.monotonic() >= self._preview_due:
             preview = self._previews.pop(next(iter(self._previews)))
-            told = preview.event()
+            told = await asyncio.to_thread(preview.event)
             self._preview_due = time.monotonic() + PREVIEW_EVERY_S
             return told
         return b""
 
-    def _replies(self) -> bytes:
+    async def _replies(self) -> bytes:
         posted = self._read(self._after, AT_ONCE)
         self._unread = bool(posted)
-        told = b""
         for one in posted:
             self._after = one.seq
             self._previews.pop(one.message.id, None)
-            told += event("posted", posted_item(one, self._trees), one.seq)
-        return told
+        return await asyncio.to_thread(self._told, posted) if posted else b""
+
+    def _told(self, posted: Sequence[Posted]) -> bytes:
+        return b"".join(
+            event("posted", posted_item(one, self._trees), one.seq) for one in posted
+        )
 
     async def _waited(self) -> bool:
         """Whether something came, or a preview fell due; False after a while of silence."""

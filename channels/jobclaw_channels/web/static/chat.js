@@ -196,7 +196,9 @@ class Chat {
   }
 
   talking() {
-    document.querySelector(".column").classList.toggle("talking", !this.log.isEmpty);
+    const column = document.querySelector(".column");
+    column.classList.toggle("talking", !this.log.isEmpty);
+    column.classList.toggle("fresh", !this.log.isEmpty && !column.querySelector(".mine"));
   }
 
   state(state) {

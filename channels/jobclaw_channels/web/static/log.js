@@ -151,7 +151,7 @@ export class Log {
     }
     shown.dataset.at = item.at ?? shown.dataset.at;
     if (item.seq || (item.type === "said" && item.id)) shown.dataset.whole = "1";
-    if (!shown.classList.contains("growing")) shown.querySelector(".meta").replaceChildren(timeOf(shown.dataset.at));
+    if (!shown.classList.contains("growing")) shown.querySelector(".meta").replaceChildren(...metaOf(item, shown.dataset.at));
   }
 
   settle() {
@@ -183,6 +183,10 @@ export class Log {
 
 function keyOf(item) {
   return item.type === "said" ? `said ${item.cm}` : `posted ${item.id}`;
+}
+
+function metaOf(item, at) {
+  return item.agent ? [element("span", { class: "agent" }, item.agent), timeOf(at)] : [timeOf(at)];
 }
 
 function timeOf(at) {
