@@ -1,6 +1,6 @@
 """The router cases of the seed (cases/seed_router.yaml), through `jobclaw chat --jsonl`.
 
-R6 and R7 need a model and come with the third tier; what R7 says of the default agent is here.
+R6 and R7 need a model: test_model_tier.py. What R7 says of the default agent is here too.
 """
 
 import shutil
