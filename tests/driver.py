@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import textwrap
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self, cast
@@ -71,6 +73,10 @@ class Deployment:
     def chat(self, *arguments: str, **more: str) -> "Chat":
         """Start `jobclaw chat --jsonl`."""
         return Chat(self, arguments, more)
+
+    def daemon(self, *arguments: str, **more: str) -> "Daemon":
+        """Start `jobclaw run` on a free port."""
+        return Daemon(self, arguments, more)
 
     def session_files(self) -> list[Path]:
         """The binding files."""
@@ -218,3 +224,82 @@ def replies(lines: list[JsonLine]) -> list[JsonLine]:
 def decisions(lines: list[JsonLine]) -> list[JsonLine]:
     """Only the decisions."""
     return [line for line in lines if line["type"] == "decision"]
+
+
+class Daemon:
+    """A running `jobclaw run` on a free port."""
+
+    def __init__(
+        self, deployment: Deployment, arguments: tuple[str, ...], more: Mapping[str, str]
+    ) -> None:
+        self.deployment = deployment
+        self.log = deployment.folder / "daemon.log"
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "jobclaw", "run", "--port", "0", *arguments],
+                cwd=deployment.folder,
+                env=deployment.environment(**more),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+        assert self.process.stdout is not None
+        self.said = self.process.stdout.readline().decode()
+        self.address = self.said.strip().rpartition(" ")[2].rpartition("：")[2]
+        if not self.address.startswith("http://"):
+            self.process.kill()
+            raise AssertionError(f"no address: {self.said} {self.log.read_text('utf-8')}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(timeout=30)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    @property
+    def token(self) -> str:
+        """The operator's token."""
+        return (self.deployment.workspace / "operator.token").read_text("utf-8").strip()
+
+    def rest_of_output(self) -> str:
+        """What it says further, to the end of its life."""
+        assert self.process.stdout is not None
+        return self.process.stdout.read().decode()
+
+    def ask(
+        self, method: str, path: str, body: object = None, **headers: str
+    ) -> tuple[int, bytes]:
+        """Ask over HTTP as the operator; status and body."""
+        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        given = {"Authorization": f"Bearer {self.token}", **headers}
+        if data is not None:
+            given.setdefault("Content-Type", "application/json")
+        request = urllib.request.Request(  # noqa: S310 - our own server
+            f"{self.address}{path}", data=data, headers=given, method=method
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 - as above
+                return response.status, response.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read()
+
+    def json(self, method: str, path: str, body: object = None) -> Any:
+        """Ask over HTTP as the operator and decode a good answer."""
+        status, data = self.ask(method, path, body)
+        assert 200 <= status < 300, (status, data)
+        return json.loads(data)
+
+    def end(self) -> int:
+        """SIGTERM, and the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=40)
+
+    def kill(self) -> None:
+        """`kill -9`."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(timeout=30)
