@@ -1,8 +1,8 @@
 """The cascade of tiers, cheapest first: the first one that is certain answers.
 
 Tier 0, commands, is decided by the router before the binding. A learned tier follows after the
-keywords, in `classify` below. The model, which may take seconds and must know who asks, is asked
-by the router (`router/third_tier.py`) when this is not certain.
+keywords, in `classify` below. The model, which may take seconds and must know who asks, is
+asked by the router (`router/third_tier.py`) when this is not certain.
 """
 
 from __future__ import annotations
