@@ -15,21 +15,23 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run chat test lint check bench lock clean
+.PHONY: help run chat llm test lint check bench lock clean browser
 
 help:           ## this list | 本列表
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | \
 	  sed -E 's/^([a-z]+):.*## *(.*) \| (.*)$$/  make \1 |\2 · \3/' | \
 	  awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
-run: install    ## start jobclaw (the terminal chat, until the daemon is there) | 启动 jobclaw（守护进程完成之前是终端对话）
-	@echo "The daemon with web chat is not there yet; this is the terminal chat. 守护进程和网页对话尚未完成，先进入终端对话。"
-	@exec $(VENV)/bin/jobclaw chat $(ARGS)
+run: install    ## start jobclaw and show the web chat's address | 启动 jobclaw，显示网页对话的地址
+	@exec $(VENV)/bin/jobclaw run $(ARGS)
 
 chat: install   ## talk to it in this terminal | 在终端里对话
 	@exec $(VENV)/bin/jobclaw chat $(ARGS)
 
-test: install $(LOCKED)test     ## run all tests | 运行全部测试
+llm: install $(LOCKED)llm       ## add the library for language models | 安装语言模型所需的库
+	@echo "Now choose a model: $(VENV)/bin/jobclaw init   现在选择模型：$(VENV)/bin/jobclaw init"
+
+test: install $(LOCKED)test browser    ## run all tests | 运行全部测试
 	@$(PY) -m pytest $(ARGS)
 
 lint: install $(LOCKED)check    ## style, types, layers | 风格、类型、分层检查
@@ -58,6 +60,20 @@ clean:          ## remove what was built, keep workspace/ and config/ | 删除�
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find jobclaw channels agents tests -name __pycache__ -type d -prune -exec rm -rf {} +
 	find jobclaw channels agents -name '*.mo' -delete
+
+# The web chat is tested in a real browser.
+browser:
+	@for name in chromium chromium-browser google-chrome "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"; do \
+	  if command -v "$$name" >/dev/null; then exit 0; fi; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium for the browser tests … 正在安装浏览器测试需要的 Chromium …"; \
+	  apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else \
+	  echo "The browser tests need Chromium. On Debian or Ubuntu run: sudo apt install chromium" >&2; \
+	  echo "浏览器测试需要 Chromium。Debian 或 Ubuntu 请运行：sudo apt install chromium" >&2; \
+	fi
 
 .PHONY: install
 install: $(VENV)/.stamp-installed
