@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("run", "test", "check")
+LOCKS = ("run", "llm", "test", "check")
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)(.*)$", re.MULTILINE)
 
 
@@ -62,6 +62,19 @@ def test_the_wheel_holds_every_module_and_table(wheel: zipfile.ZipFile):
     } <= names
 
 
+def test_the_wheel_holds_every_page_script_and_style(wheel: zipfile.ZipFile):
+    names = set(wheel.namelist())
+    kinds = {".html", ".js", ".css", ".svg"}
+    found = 0
+    for folder in ("jobclaw", "channels"):
+        base = ROOT if folder == "jobclaw" else ROOT / folder
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in kinds:
+                found += 1
+                assert str(path.relative_to(base)) in names
+    assert found
+
+
 def test_the_wheel_holds_compiled_catalogues_only(wheel: zipfile.ZipFile):
     names = wheel.namelist()
     assert not [name for name in names if name.endswith(".po")]
@@ -91,9 +104,18 @@ def test_a_lock_pins_with_hashes_and_names_no_host(name: str):
 def test_a_lock_meets_the_project(name: str):
     project, pins = _project(), _pins(name)
     wanted = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
-    groups: dict[str, list[str]] = {"run": [], "test": ["test"], "check": ["test", "check"]}
+    groups: dict[str, list[str]] = {
+        "run": [],
+        "llm": [],
+        "test": ["test"],
+        "check": ["test", "check"],
+    }
     for group in groups[name]:
         wanted += project["dependency-groups"][group]
+    if name != "run":
+        wanted += tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+            "optional-dependencies"
+        ]["llm"]
     for requirement in map(Requirement, wanted):
         pinned = pins.get(canonicalize_name(requirement.name))
         assert pinned is not None, f"run `make lock`: {requirement.name} is not pinned"
@@ -101,6 +123,7 @@ def test_a_lock_meets_the_project(name: str):
 
 
 def test_the_longer_locks_hold_the_shorter_ones():
-    run, test, check = (_pins(name) for name in LOCKS)
-    assert run.items() <= test.items()
+    run, llm, test, check = (_pins(name) for name in LOCKS)
+    assert run.items() <= llm.items()
+    assert llm.items() <= test.items()
     assert test.items() <= check.items()
