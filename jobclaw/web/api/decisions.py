@@ -68,7 +68,7 @@ def decisions_router(operations: Operations) -> APIRouter:
         """The newest decision that was no command."""
         return await shown(operations, await operations.decision("", user), explain)
 
-    @router.get("/decisions/{message}", responses=returns(ExplainedDecision, 404))
+    @router.get("/decisions/{message:path}", responses=returns(ExplainedDecision, 404))
     async def show_decision(
         message: str,
         user: Annotated[str, Query(description="Only if this user wrote it.")] = "",
