@@ -136,6 +136,7 @@ class Chat {
       if (accepted.me !== this.me) location.reload();
       this.log.mark(shown, "sent");
       if (!accepted.duplicate) this.wait(message.client_msg_id);
+      this.live.pass("said", { ...item, id: accepted.id });
     } catch (error) {
       const isFinal = error instanceof Refused && error.isFinal;
       if (!isFinal) this.unsent.set(message.client_msg_id, sending);
