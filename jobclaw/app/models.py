@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from jobclaw.bus.events import EventBus
 from jobclaw.bus.topics import OPERATOR_NOTICE, Notice
 from jobclaw.intent.model_tier import ModelRules, ModelTier
-from jobclaw.llm.client import LitellmClient, open_client
+from jobclaw.llm.client import LitellmClient, Probe, open_client
 from jobclaw.llm.library import check_installed
 from jobclaw.settings import Settings
 from jobclaw.spi.clock import Clock
 from jobclaw.spi.llm import LlmClient, ModelState
-from jobclaw.spi.store import UsageBook
+from jobclaw.spi.store import ModelUsage, UsageBook
 
 SECONDS_A_MINUTE = 60.0
 
@@ -65,6 +65,31 @@ def model_tier(settings: Settings, client: LlmClient | None, clock: Clock) -> Mo
         cache_s=settings.llm.cache_minutes * SECONDS_A_MINUTE,
     )
     return ModelTier(client, rules, clock)
+
+
+class _Uncounted:
+    """A usage book for a probe, which needs no workspace."""
+
+    def usage(self, month: str) -> tuple[ModelUsage, ...]:  # noqa: ARG002 - the port's
+        return ()
+
+    async def add_usage(self, usage: ModelUsage) -> None:
+        """Forget it: a probe is a few tokens."""
+
+
+async def probe_models(settings: Settings, clock: Clock) -> tuple[Probe, ...]:
+    """Ask each configured model once; empty without one.
+
+    Raises:
+        LlmError: the library cannot be loaded.
+    """
+    client = open_client(settings.llm, _Uncounted(), clock, lambda _id, _values: None)
+    if client is None:
+        return ()
+    try:
+        return await client.probe()
+    finally:
+        await client.aclose()
 
 
 def check_models(settings: Settings) -> None:

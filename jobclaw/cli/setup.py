@@ -25,21 +25,28 @@ def register(app: typer.Typer, terminal: Terminal) -> None:
     @app.command("init", help="cli.init")
     def _init(
         folder: Annotated[Path, typer.Argument()] = Path(),
+        *,
+        llm: Annotated[str, typer.Option("--llm", help="cli.init.llm")] = "",
+        model: Annotated[str, typer.Option("--llm-model", help="cli.init.llm-model")] = "",
+        base: Annotated[str, typer.Option("--llm-api-base", help="cli.init.llm-base")] = "",
+        key_env: Annotated[str, typer.Option("--llm-key-env", help="cli.init.llm-key")] = "",
     ) -> int:
-        from jobclaw.cli.setup_run import init  # noqa: PLC0415 - loads the core
+        from jobclaw.cli.setup_model import ModelOptions  # noqa: PLC0415 - loads the core
+        from jobclaw.cli.setup_run import init  # noqa: PLC0415 - as above
 
-        return init(terminal, folder)
+        return init(terminal, folder, ModelOptions(llm, model, base, key_env))
 
     @app.command("doctor", help="cli.doctor")
     def _doctor(
         *,
         config: ConfigOption = None,
         fix: Annotated[bool, typer.Option("--fix", help="cli.doctor.fix")] = False,
+        probe: Annotated[bool, typer.Option("--probe", help="cli.doctor.probe")] = False,
         as_json: JsonOption = False,
     ) -> int:
-        from jobclaw.cli.doctor_run import doctor  # noqa: PLC0415 - loads the core
+        from jobclaw.cli.doctor_run import Wish, doctor  # noqa: PLC0415 - loads the core
 
-        return doctor(terminal, config, fix=fix, as_json=as_json)
+        return doctor(terminal, config, Wish(fix=fix, probe=probe, as_json=as_json))
 
     _register_config(app, terminal)
 

@@ -7,8 +7,10 @@ import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from jobclaw.app.core import load_plugins, load_texts
+from jobclaw.cli.setup_model import ModelOptions, set_up_model
 from jobclaw.cli.terminal import EXIT_IO, Terminal
 from jobclaw.errors import JobclawError
 from jobclaw.service.references import References, refuse
@@ -17,11 +19,15 @@ from jobclaw.settings.keywords import load_keywords
 from jobclaw.settings.sources import defaults_folder
 from jobclaw.settings.yaml_files import dump_yaml
 
+T = TypeVar("T")
 COPIED = ("jobclaw.yaml", "roles.yaml", "keywords.yaml")
 
 
-def init(terminal: Terminal, folder: Path) -> int:
-    """Write the documented defaults into `folder`; nothing that exists is touched."""
+def init(terminal: Terminal, folder: Path, options: ModelOptions) -> int:
+    """Write the documented defaults into `folder` and set up a model, if one is wanted.
+
+    Nothing that exists is touched, but the model in `config/local.yaml`.
+    """
     target = folder / "config"
     _write(target, lambda: target.mkdir(parents=True, exist_ok=True))
     agents = folder / "agents"
@@ -33,13 +39,16 @@ def init(terminal: Terminal, folder: Path) -> int:
         else:
             _write(path, partial(shutil.copyfile, defaults_folder() / name, path))
             terminal.show(terminal.say("init.written", file=str(path)))
+    local = target / "local.yaml"
+    config = target / "jobclaw.yaml"
+    code = _write(local, lambda: set_up_model(terminal, config, options))
     terminal.show(terminal.say("init.next"))
-    return 0
+    return code
 
 
-def _write(path: Path, work: Callable[[], object]) -> None:
+def _write(path: Path, work: Callable[[], T]) -> T:
     try:
-        work()
+        return work()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         problem = getattr(error, "strerror", None) or str(error)
         failure = JobclawError("init.failed", file=str(path), problem=problem)

@@ -16,6 +16,7 @@ from jobclaw.spi.llm import Check, LlmError, LlmMessage, LlmReply
 _log = logging.getLogger(__name__)
 TIMEOUT_LEAST_S = 0.1
 REPAIRED_CHARS = 2000
+NO_KEY = "none"  # litellm asks nothing of OpenAI's kind without some key
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ class Calls:
         }
         if target.api_base:
             given["api_base"] = target.api_base
-        if target.api_key:
-            given["api_key"] = target.api_key
+        if target.api_key or target.is_keyless:
+            given["api_key"] = target.api_key or NO_KEY
         return given
 
 

@@ -27,7 +27,8 @@ from jobclaw.spi.store import UsageBook
 
 _log = logging.getLogger(__name__)
 WARM_S = 120.0
-WARM_QUESTION = LlmMessage(role="user", content="Answer with the word ok.")
+PROBE_S = 30.0
+TINY_QUESTION = LlmMessage(role="user", content="Answer with the word ok.")
 PAUSE_FIRST_S, PAUSE_MOST_S = 0.25, 2.0
 RETRY_AFTER_MOST_S = 5.0
 SHARE = 0.6
@@ -39,6 +40,16 @@ class Line:
 
     target: Target
     breaker: Breaker
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What came of asking a model once: seconds, and what was wrong if anything was."""
+
+    model: str
+    api_base: str
+    seconds: float
+    error: LlmError | None
 
 
 class LitellmClient:
@@ -91,11 +102,30 @@ class LitellmClient:
             for line in self._lines:
                 if line.breaker.is_cold:
                     until = _now() + WARM_S
-                    await self._call(library, line, Question((WARM_QUESTION,), until), until)
+                    await self._call(library, line, Question((TINY_QUESTION,), until), until)
         except CallError as failed:
             _log.warning("a local model is not ready: %s", failed.error)
         except LlmError as error:
             _log.warning("the model is not ready: %s", error)
+
+    async def probe(self) -> tuple[Probe, ...]:
+        """Ask every model one tiny question, breakers and budget apart.
+
+        Raises:
+            LlmError: the library cannot be loaded.
+        """
+        library = await self._library.load()
+        return tuple([await self._probed(library, line.target) for line in self._lines])
+
+    async def _probed(self, library: Litellm, target: Target) -> Probe:
+        started = _now()
+        until = started + (WARM_S if target.local else PROBE_S)
+        error = None
+        try:
+            await self._calls.ask(library, target, Question((TINY_QUESTION,), until), until)
+        except CallError as failed:
+            error = failed.error
+        return Probe(target.model, target.api_base, _now() - started, error)
 
     def states(self) -> tuple[ModelState, ...]:
         """How each model is, for `/readyz` and the operator."""

@@ -126,6 +126,7 @@ def _wait(error: Exception) -> float | None:
 
 def _first_line(error: Exception, secret: str) -> str:
     line = next(iter(str(error).splitlines()), "").strip()
+    line = line.rpartition("Exception - ")[2].rstrip(".")  # litellm's own words come first
     if secret:
         line = line.replace(secret, "…")
     return _KEY_LIKE.sub("…", line)[:DETAIL_MOST]

@@ -25,6 +25,11 @@ class Target:
     api_key: str = field(default="", repr=False)
     local: bool = False
 
+    @property
+    def is_keyless(self) -> bool:
+        """Whether it is a server of one's own that speaks OpenAI's protocol without a key."""
+        return self.local and not self.api_key and _provider(self.model) == "openai"
+
 
 def targets_of(settings: LlmSettings) -> tuple[Target, ...]:
     """The model and its fallbacks, without repetition.

@@ -15,6 +15,7 @@ from jobclaw.registry.agents import AgentRegistry
 from jobclaw.service.references import References
 from jobclaw.settings import Settings, load_roles
 from jobclaw.settings.keywords import load_keywords
+from jobclaw.spi.llm import LlmError
 
 OLDEST_PYTHON = (3, 11)
 
@@ -72,6 +73,37 @@ def check_plugins(
     count = str(len(host.registry.all()))
     yield _finding("plugins", "ok", "doctor.agents", count=count)
     yield from References(settings, host).problems()
+
+
+def check_model(
+    settings: Settings, check_installed: Callable[[str], None]
+) -> Iterator[Finding | JobclawError]:
+    """A configured model can be asked at all; whether it answers, only a probe can tell."""
+    models = (settings.llm.model, *settings.llm.fallbacks)
+    if not settings.llm.model:
+        yield _finding("model", "ok", "doctor.no-model")
+        return
+    try:
+        check_installed(settings.llm.model)
+    except ConfigError as error:
+        yield error
+    else:
+        yield _finding("model", "ok", "doctor.model", models=", ".join(models))
+
+
+def probe_finding(model: str, api_base: str, seconds: float, error: LlmError | None) -> Finding:
+    """What asking a model once came to, with what to do next if it failed."""
+    if error is None:
+        return _finding("probe", "ok", "doctor.probe", model=model, seconds=f"{seconds:.1f}")
+    return _finding(
+        "probe",
+        "error",
+        f"doctor.probe-{error.why}",
+        model=model,
+        base=api_base or "-",
+        seconds=f"{seconds:.0f}",
+        detail=str(error.values.get("detail", "")),
+    )
 
 
 def check_workspace(
