@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+from yarl import URL
 
 from jobclaw.app.core import Core, SystemClock, build_core, load_plugins, load_texts
 from jobclaw.app.engine import Engine
@@ -70,11 +71,12 @@ class Surroundings:
 class Host:
     """A running server and what is behind it."""
 
-    def __init__(self, core: Core, engine: Engine, around: Surroundings, address: str) -> None:
+    def __init__(self, core: Core, around: Surroundings, server: WebServer) -> None:
         self.core = core
-        self.engine = engine
+        self.engine = around.engine
         self.around = around
-        self.address = address
+        self.server = server
+        self.address = server.address
         self.http: aiohttp.ClientSession
 
     @property
@@ -93,7 +95,11 @@ class Host:
         if token:
             headers["Authorization"] = f"Bearer {token}"
         async with self.http.request(
-            method, f"{self.address}{path}", headers=headers, allow_redirects=False, **options
+            method,
+            URL(f"{self.address}{path}", encoded=True),
+            headers=headers,
+            allow_redirects=False,
+            **options,
         ) as response:
             found = {name.lower(): value for name, value in response.headers.items()}
             return Answer(response.status, found, await response.text())
@@ -142,7 +148,7 @@ async def serving(
     server = WebServer(build_web(parts), settings.web.host, 0)
     metering.start()
     await server.start()
-    host = Host(core, engine, around, server.address)
+    host = Host(core, around, server)
     try:
         async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as http:
             host.http = http

@@ -1,4 +1,8 @@
-"""Headers that every answer carries, whoever made it."""
+"""Headers that every answer carries, whoever made it.
+
+Pages with forms may tell our own server where they are: under `no-referrer` a browser sends
+`Origin: null` with a form, which is refused.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,12 @@ _ALWAYS = (
     (b"content-security-policy", CSP.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-_NAMES = frozenset(name for name, _ in _ALWAYS)
+_REFERRER = b"referrer-policy"
+_NAMES = frozenset({_REFERRER, *(name for name, _ in _ALWAYS)})
+_WITH_FORMS = "/console"
 _NEVER_KEPT = ("/api/", "/console", "/healthz", "/readyz", "/metrics")
 _CACHE = b"cache-control"
 
@@ -49,4 +54,5 @@ def headers_of(path: str, given: Pairs) -> list[tuple[bytes, bytes]]:
     cached = any(name.lower() == _CACHE for name, _ in kept)
     if path.startswith(_NEVER_KEPT) and not cached:
         kept.append((_CACHE, b"no-store"))
-    return [*kept, *_ALWAYS]
+    referrer = b"same-origin" if path.startswith(_WITH_FORMS) else b"no-referrer"
+    return [*kept, *_ALWAYS, (_REFERRER, referrer)]

@@ -53,6 +53,7 @@ from jobclaw.web.token import OperatorToken
 CHAT = "/chat"
 CONNECTIONS_MOST = 2000
 _KEEP_ALIVE_S = 15
+_CANCEL_S = 1.0
 _BACKLOG = 512
 
 
@@ -183,6 +184,9 @@ class WebServer:
         self._server.config.timeout_graceful_shutdown = max(1, round(grace_s))
         self._server.should_exit = True
         await self._serving
+        cancelled = self._server.server_state.tasks
+        if cancelled:  # what outlived its grace closes its streams before we are gone
+            await asyncio.wait(cancelled, timeout=_CANCEL_S)
 
 
 def _listen(host: str, port: int) -> socket.socket:
