@@ -231,12 +231,7 @@ class Lanes:
             if left is not None:
                 await self._store(left)
             while not self._closing and (row := self._next(key, lane)) is not None:
-                await self._slots.acquire()
-                try:
-                    await self._run(lane, row)
-                finally:
-                    if lane.worker is me:
-                        self._slots.release()
+                await self._run(lane, row)
         except StorageError:
             _log.exception("lane %s stopped: the store failed; a restart takes it up", key)
         finally:
@@ -269,7 +264,7 @@ class Lanes:
 
     async def _run(self, lane: _Lane, row: InboxRow) -> None:
         CURRENT_MESSAGE.set(row.message.id)
-        handled = await self._attempt(lane, row)
+        handled = await self._in_slot(lane, row)
         try:
             await self._store(handled)
         except StorageError as error:
@@ -277,6 +272,16 @@ class Lanes:
                 raise
             _log.exception("message %s cannot be stored as handled", row.message.id)
             await self._store(self._runner.dead(row))
+
+    async def _in_slot(self, lane: _Lane, row: InboxRow) -> Handled:
+        """Handle a row while few others are; to be stored it waits together with many."""
+        me = asyncio.current_task()
+        await self._slots.acquire()
+        try:
+            return await self._attempt(lane, row)
+        finally:
+            if lane.worker is me:
+                self._slots.release()
 
     async def _store(self, handled: Handled) -> None:
         self._committed(handled, await self._journal.commit(handled))

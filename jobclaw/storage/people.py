@@ -13,7 +13,8 @@ from ulid import ULID
 from jobclaw.errors import StorageError
 from jobclaw.model import User, to_json
 from jobclaw.storage.failures import EXIT_IO
-from jobclaw.storage.part import Part
+from jobclaw.storage.known_users import KnownUsers
+from jobclaw.storage.part import Access, Part
 from jobclaw.storage.rows import ManyRows
 from jobclaw.storage.states import from_ms, to_ms
 from jobclaw.storage.writer import Txn, run_each
@@ -123,6 +124,11 @@ def _hash(kind: str, code: str) -> bytes:
 class PeoplePart(Part):
     """`spi.store.People`."""
 
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        writer = access.writer
+        self._known = None if writer is None else KnownUsers(lambda: writer.foreign)
+
     def user(self, user_id: str) -> User | None:
         """See `People.user`."""
         row = self._reader.one(_BY_ID, user_id)
@@ -130,8 +136,17 @@ class PeoplePart(Part):
 
     def user_by_identity(self, channel: str, account: str, sender: str) -> User | None:
         """See `People.user_by_identity`."""
-        row = self._reader.one(_BY_IDENTITY, channel, account, sender)
-        return None if row is None else _DECODER.decode(row[0])
+        who = (channel, account, sender)
+        known = None if self._known is None else self._known.get(who)
+        if known is not None:
+            return known
+        row = self._reader.one(_BY_IDENTITY, *who)
+        if row is None:
+            return None
+        user = _DECODER.decode(row[0])
+        if self._known is not None:
+            self._known.keep(who, user)
+        return user
 
     def find_users(self, text: str) -> tuple[User, ...]:
         """See `People.find_users`."""
@@ -159,7 +174,7 @@ class PeoplePart(Part):
 
     async def save_user(self, user: User) -> None:
         """See `People.save_user`."""
-        await self._writer.submit(save_users, user)
+        await self._writer.submit(save_users, user, lambda _: self._written(user.id))
 
     async def link(self, channel: str, account: str, sender: str, user_id: str) -> None:
         """See `People.link`; an unknown user is a StorageError."""
@@ -170,7 +185,7 @@ class PeoplePart(Part):
             txn.db.execute(_LINK, (channel, account, sender, user_id))
             return None
 
-        await self._writer.submit(run_each, write)
+        await self._writer.submit(run_each, write, self._moved)
 
     async def unlink(self, channel: str, account: str, sender: str) -> User | None:
         """See `People.unlink`; None for an unknown identity, too."""
@@ -185,8 +200,16 @@ class PeoplePart(Part):
             txn.db.execute(_LINK, (channel, account, sender, user.id))
             return user
 
-        result: User | None = await self._writer.submit(run_each, write)
+        result: User | None = await self._writer.submit(run_each, write, self._moved)
         return result
+
+    def _written(self, user_id: str) -> None:
+        if self._known is not None:
+            self._known.forget(user_id)
+
+    def _moved(self, _: object) -> None:
+        if self._known is not None:
+            self._known.clear()
 
     async def create_code(
         self, kind: str, code: str, payload: str, expires_at: datetime

@@ -63,6 +63,8 @@ class SqliteStore(InboxPart, OutboxPart, PeoplePart, SessionPart, DecisionPart, 
         def after(done: Committed) -> None:
             if write is not None and done.fresh:
                 self._saved(write)
+            if handled.user is not None:
+                self._written(handled.user.id)
 
         done = await self._writer.submit(commit_all, Commit(handled, write), after)
         return done.rows

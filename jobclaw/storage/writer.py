@@ -111,6 +111,8 @@ class Writer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
         self.failure: StorageError | None = None
+        self.foreign = 0
+        self._version = 0
         self._thread = threading.Thread(target=self._work, name="jobclaw-writer", daemon=True)
         self._thread.start()
 
@@ -210,6 +212,7 @@ class Writer:
         settled = _Settled([], [])
         self._db.execute("BEGIN IMMEDIATE")
         try:
+            self._look_around()
             txn = Txn(self._db, to_ms(self._clock.now()))
             for apply, items in groups.items():
                 settled.results.extend(apply(txn, [item.argument for item in items]))
@@ -220,6 +223,13 @@ class Writer:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
         return settled
+
+    def _look_around(self) -> None:
+        """Notice whether another connection has written since the last transaction."""
+        [version] = self._db.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._version = version
+            self.foreign += 1
 
     def _failed(self, batch: list[_Item], error: Exception) -> _Settled:
         shown = self._shown(error)
