@@ -19,8 +19,9 @@ from jobclaw.router.voice import Voice
 from jobclaw.spi.agent import PastTurn
 from jobclaw.spi.llm import IntentAnswer, IntentChoice, IntentModel, IntentQuestion
 
-TURNS = 3
+TURNS, HISTORY_SLACK = 3, 3
 EXAMPLES_MOST = 5
+LIKELY = 0.3
 # What people are told of; an answer that is no use, and a deployment without litellm, they are
 # not: there the default agent answers as if there were no model.
 FAILED = frozenset({"timeout", "open", "auth", "budget", "rate-limited", "error"})
@@ -70,12 +71,16 @@ class ThirdTier:
         return (until is not None and turn.at < until) or is_blank(turn.text)
 
     def _is_close(self, answer: IntentAnswer) -> bool:
+        """Whether two intents are about as likely, and likely enough to be worth a question."""
         second = answer.runner_up
-        return second is not None and answer.confidence - second.confidence <= self._margin
+        if second is None or min(answer.confidence, second.confidence) < LIKELY:
+            return False
+        return abs(answer.confidence - second.confidence) <= self._margin
 
     def _turns(self, turn: Turn) -> tuple[tuple[str, str], ...]:
-        past = self._history(turn.session.key, TURNS)
-        return tuple((one.text, one.reply) for one in past)
+        """The newest exchanges with agents; what the router said itself tells nothing."""
+        past = self._history(turn.session.key, TURNS * HISTORY_SLACK)
+        return tuple((one.text, one.reply) for one in past if one.agent)[-TURNS:]
 
     def _choices(self, turn: Turn) -> tuple[IntentChoice, ...]:
         """Every intent that somebody would serve who may answer this sender now."""

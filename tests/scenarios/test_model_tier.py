@@ -36,11 +36,13 @@ intents:
   RECOMMEND: {推荐: 1.0, 岗位: 0.75, 看看: 0.5}
   PAID_PLAN: {付费规划: 1.0}
   SEARCH: {搜索: 1.0, 随便: 0.5}
+  ASK: {问问模型: 1.0}
 """
 AGENTS = """
 from collections.abc import AsyncIterator
 
 from jobclaw.spi import Agent, AgentIntro, AgentRequest, Markdown, hookimpl
+from jobclaw.spi import LlmError, LlmMessage
 
 
 def _agent(agent_id, intents, **more):
@@ -56,9 +58,24 @@ def _agent(agent_id, intents, **more):
     return Echo()
 
 
+class Asker(Agent):
+    intro = AgentIntro(id="asker", name="asker", description="asks the model itself")
+    intents = ("ASK",)
+
+    async def handle(self, request: AgentRequest) -> AsyncIterator[Markdown]:
+        question = [LlmMessage(role="user", content=request.text)]
+        try:
+            reply = await request.tools.llm.complete(question, deadline_s=1)
+        except LlmError as error:
+            yield Markdown(f"no: {error.why}")
+        else:
+            yield Markdown(f"it says {reply.text}")
+
+
 @hookimpl
 def jobclaw_agents():
     return [
+        Asker(),
         _agent("default", ("CHAT",), priority=-1000),
         _agent("recommend", ("RECOMMEND",)),
         _agent("search", ("SEARCH", "JOB_SEARCH")),
@@ -328,6 +345,14 @@ def test_each_hostile_mode_ends_in_an_answer_and_a_reason(
     assert "default: 嗯哼" in reply["text"]
     assert KEY not in json.dumps(decision)
     assert "模型" in speaker.say("/why")["text"]
+
+
+def test_an_agent_may_ask_the_model_itself(speaker: Speaker, server: LlmServer):
+    server.answer = "forty-two"
+    assert speaker.say("问问模型")["text"] == "it says forty-two"
+    assert server.asked[-1].user == "问问模型"
+    server.answer = Answer(status=500)
+    assert speaker.say("问问模型")["text"] == "no: error"
 
 
 def test_a_failing_model_leaves_the_keyword_guess(speaker: Speaker, server: LlmServer):
