@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 from jobclaw.spi import (
     Agent,
@@ -36,7 +35,7 @@ class PageAgent(Agent):
 
     intro = AgentIntro(id="page", name="页面", description="For tests", examples=("回声 你好",))
     intents = ("PAGE",)
-    keywords: ClassVar = {"PAGE": dict.fromkeys(("回声", "排版", "慢慢", "选择", "文件"), 1.0)}
+    keywords = {"PAGE": dict.fromkeys(("回声", "排版", "慢慢", "选择", "文件"), 1.0)}  # noqa: RUF012 - as in the contract of agents
     priority = 90
     holds = True
 

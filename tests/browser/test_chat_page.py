@@ -2,9 +2,10 @@
 
 import asyncio
 import re
+import time
 
 import pytest
-from conftest import Site, Visitor
+from page_driver import Site, Visitor
 from playwright.async_api import Browser, Download, Page, Route, expect
 
 PNG = bytes.fromhex(
@@ -202,6 +203,19 @@ class TestResuming:
         await page.reload()
         await expect(page.locator(".message")).to_have_count(len(shown))
         assert sorted(await texts(page)) == sorted(shown)
+
+    async def test_a_daemon_that_ends_in_order_does_not_wait_for_open_pages(
+        self, visitor: Visitor, site: Site
+    ) -> None:
+        page = await visitor.open()
+        began = time.monotonic()
+        assert await asyncio.to_thread(site.end) == 0
+        assert time.monotonic() - began < 10
+        await expect(page.locator("#state")).to_have_attribute("data-state", "offline")
+        site.start()
+        await expect(page.locator("#state")).to_have_attribute("data-state", "online")
+        await say(page, "回声 又来了")
+        await expect(page.locator(".theirs").last).to_contain_text("听到： 又来了")
 
     async def test_what_was_not_sent_is_sent_again_once(self, visitor: Visitor) -> None:
         page, other = await visitor.open(), await visitor.open()

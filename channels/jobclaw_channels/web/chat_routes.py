@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
@@ -36,6 +37,7 @@ from jobclaw_channels.web.streams import Streams
 from jobclaw_channels.web.uploads import Uploads
 from jobclaw_channels.web.workspace_files import is_private, names_below, open_file
 
+_log = logging.getLogger(__name__)
 PAGE = 50
 FORM_ROOM = 64 * 1024  # what a form adds around its file
 STATUS = {
@@ -49,6 +51,7 @@ STATUS = {
     "web.no-identity": 401,
     "web.not-found": 404,
     "web.not-ready": 503,
+    "web.not-stored": 503,
 }
 REFUSED = 422
 UNAVAILABLE = 503
@@ -129,17 +132,20 @@ class ChatRoutes:
         async def answered(request: RawRequest) -> RawResponse:
             try:
                 return await route(request)
-            except JobclawError as error:
-                permanent = isinstance(error, PermanentChannelError)
-                text_id = error.text_id if permanent else "web.not-stored"
-                values = error.values if permanent else {}
-                status = STATUS.get(text_id, REFUSED) if permanent else UNAVAILABLE
-                locale = locale_of(request, self._settings.locale)
-                sentence = self._texts.say(locale, text_id, **values)
-                again = (("retry-after", "2"),) if status == UNAVAILABLE else ()
-                return json_response({"error": text_id, "message": sentence}, status, again)
+            except PermanentChannelError as error:
+                return self._refused(request, error)
+            except (JobclawError, OSError):
+                _log.exception("a message or file could not be stored")
+                return self._refused(request, PermanentChannelError("web.not-stored"))
 
         return answered
+
+    def _refused(self, request: RawRequest, error: PermanentChannelError) -> RawResponse:
+        status = STATUS.get(error.text_id, REFUSED)
+        locale = locale_of(request, self._settings.locale)
+        sentence = self._texts.say(locale, error.text_id, **error.values)
+        again = (("retry-after", "2"),) if status == UNAVAILABLE else ()
+        return json_response({"error": error.text_id, "message": sentence}, status, again)
 
     async def _page(self, request: RawRequest) -> RawResponse:
         page = self._pages.chat(request)

@@ -151,6 +151,13 @@ class TestUnavailable:
         assert "/secret" not in str(response)
         await place.close()
 
+    async def test_a_disk_that_refuses_a_file_is_said_so(
+        self, place: Place, ann: Browser
+    ) -> None:
+        (place.workspace / "uploads").write_text("in the way")
+        response = await ann.upload("a.txt", b"x")
+        assert (response.status, json_of(response)["error"]) == (503, "web.not-stored")
+
 
 class TestIdentity:
     async def test_a_browser_is_known_by_its_cookie_alone(

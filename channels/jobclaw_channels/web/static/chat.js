@@ -11,6 +11,7 @@ const LONG_MS = 15000;
 const GIVEN_UP_MS = 180000;
 const byId = (id) => document.getElementById(id);
 const title = document.title;
+const hasMouse = matchMedia("(hover: hover)").matches; // elsewhere a focus would open the keyboard
 const others = new BroadcastChannel("jobclaw-chat");
 
 class Chat {
@@ -22,6 +23,7 @@ class Chat {
     this.unsent = new Map();
     this.log = new Log({ log: byId("log"), scroll: byId("scroll"), below: byId("below") }, (choice) => {
       this.say({ text: choice.label, button: choice.id });
+      if (hasMouse) byId("text").focus(); // the button that had the focus cannot have it any more
     });
     this.composer = new Composer(
       {
@@ -246,4 +248,4 @@ preferences();
 forgetting();
 const chat = new Chat();
 chat.start();
-if (matchMedia("(hover: hover)").matches) byId("text").focus();
+if (hasMouse) byId("text").focus();

@@ -8,7 +8,7 @@ import { language, say } from "./texts.js";
 
 const HELLO = "hello";
 const NEAR_PX = 96;
-const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" });
 const calendar = new Intl.DateTimeFormat(language, { dateStyle: "long" });
 
 export class Log {
@@ -134,7 +134,8 @@ export class Log {
     if (item.type === "said") {
       shown.classList.toggle("pressed", Boolean(item.pressed));
       shown.dataset.text = item.text;
-      bubble.replaceChildren(item.text, ...files(item.files ?? []));
+      const text = item.text ? [element("span", {}, item.text)] : [];
+      bubble.replaceChildren(...text, ...files(item.files ?? []));
     } else if (item.seq && shown.classList.contains("growing")) {
       shown.classList.remove("growing");
       shown.removeAttribute("aria-busy");
