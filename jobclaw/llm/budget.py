@@ -65,8 +65,8 @@ class Budget:
         )
         try:
             await self._book.add_usage(usage)
-        except StorageError:
-            _log.warning("the usage of %s was not written down", reply.model, exc_info=True)
+        except StorageError as error:
+            _log.warning("the usage of %s was not written down: %s", reply.model, error)
 
     def _month(self) -> str:
         return self._clock.now().strftime("%Y-%m")

@@ -1,8 +1,9 @@
 """Imports litellm, once, late and silenced.
 
 The import takes 3 to 8 seconds and 190 MB, so it happens on a thread when a model is first
-needed. Two things are set before: the price list is the one in the package (else litellm
-downloads it while it is imported), and nothing is reported to anybody.
+needed. Set before it: the price list is the one in the package (else litellm downloads it while
+it is imported), and a `.env` that happens to lie about is not read into our environment. After
+it, whatever prints, reports, retries or calls back is switched off.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from jobclaw.spi.llm import LlmError
 _log = logging.getLogger(__name__)
 NAME = "litellm"
 INSTALL = "make llm"
+_BEFORE = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
 _SILENCED = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm", "httpx", "openai")
 _NO_CALLBACKS = (
     "callbacks",
@@ -131,7 +133,7 @@ class Library:
 
 
 def _imported(name: str) -> Litellm:
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ.update(_BEFORE)
     for logger in _SILENCED:
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     module = importlib.import_module(name)

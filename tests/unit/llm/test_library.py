@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from jobclaw.llm.library import Library, check_installed
 from jobclaw.spi.llm import LlmError
 
 QUIET = """
-import asyncio, sys
+import asyncio, os, sys
 from jobclaw.llm.library import Library
 async def main():
     assert "litellm" not in sys.modules
@@ -18,6 +19,7 @@ async def main():
     first, second = await asyncio.gather(one.load(), one.load())
     assert first is second
     assert not first.telemetry and first.num_retries == 0 and not first.success_callback
+    assert "FROM_DOT_ENV" not in os.environ
 asyncio.run(main())
 """
 ENDS_MEANWHILE = """
@@ -32,19 +34,25 @@ asyncio.run(main())
 """
 
 
-def run(program: str) -> subprocess.CompletedProcess[str]:
+def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
-def test_it_is_imported_once_and_says_nothing():
-    done = run(QUIET)
+def test_it_is_imported_once_says_nothing_and_reads_nothing(tmp_path: Path):
+    (tmp_path / ".env").write_text("FROM_DOT_ENV=1\n", "utf-8")
+    done = run(QUIET, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_program_that_ends_meanwhile_does_not_wait_for_it():
-    done = run(ENDS_MEANWHILE)
+def test_a_program_that_ends_meanwhile_does_not_wait_for_it(tmp_path: Path):
+    done = run(ENDS_MEANWHILE, tmp_path)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "went on", "")
 
 
