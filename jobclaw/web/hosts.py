@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from jobclaw.errors import ConfigError
 from jobclaw.settings.services import WebSettings
 from jobclaw.web.addresses import is_loopback
 from jobclaw.web.head import RequestHead
@@ -33,13 +34,17 @@ def read_host(netloc: str) -> Place | None:
 
 
 class HostList:
-    """The names that we answer to."""
+    """The names that we answer to.
+
+    Raises:
+        ConfigError: one of `web.allowed_hosts` is no name.
+    """
 
     def __init__(self, settings: WebSettings) -> None:
         host = settings.host.lower()
         bound = f"[{host}]" if ":" in host and not host.startswith("[") else host
         self._own = _OURS | ({bound} - _EVERY_ADDRESS)
-        self._named = tuple(filter(None, map(read_host, settings.allowed_hosts)))
+        self._named = tuple(map(_allowed, settings.allowed_hosts))
         public = urlsplit(settings.public_url)
         self._scheme = public.scheme
         self._public = read_host(public.netloc)
@@ -72,6 +77,13 @@ class HostList:
         return self._public is not None and (
             _with_port(place, self._scheme) == _with_port(self._public, self._scheme)
         )
+
+
+def _allowed(name: str) -> Place:
+    place = read_host(name)
+    if place is None:
+        raise ConfigError("http.bad-host", host=name)
+    return place
 
 
 def _with_port(place: Place | None, scheme: str) -> Place | None:

@@ -36,6 +36,7 @@ from jobclaw.web.assets import assets_route
 from jobclaw.web.authentication import ApiCheck, Authenticator, check_address
 from jobclaw.web.bodies import BodyLimit
 from jobclaw.web.channel_routes import ChannelRoutes
+from jobclaw.web.connections import PunctualProtocol
 from jobclaw.web.console.entrance import HOME, Entrance
 from jobclaw.web.console.logins import Logins
 from jobclaw.web.console.overview import Console
@@ -157,6 +158,7 @@ class WebServer:
         listener = _listen(*self._wanted)
         config = uvicorn.Config(
             self._app,
+            http=PunctualProtocol,
             lifespan="off",
             ws="none",
             log_config=None,

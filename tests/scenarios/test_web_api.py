@@ -90,8 +90,26 @@ async def test_a_list_is_read_in_parts(host: Host, path: str, key: str):
     assert (await host.api(f"{path}?before=nobody")).json == []
 
 
-async def test_an_unknown_parameter_of_a_filter_is_a_mistake(host: Host):
-    assert (await host.api("/decisions?agnet=chat")).status == 422
+@pytest.mark.parametrize(
+    ("path", "body", "english", "chinese"),
+    [
+        ("/decisions?agnet=chat", None, "there is no field “agnet”", "没有“agnet”这个字段"),
+        ("/decisions?limit=0", None, "“limit” is out of range", "“limit”超出范围"),
+        ("/users?limit=ten", None, "“limit” cannot have that value", "“limit”的值不对"),
+        ("/route", b"{}", "“text” is missing", "缺少“text”"),
+        ("/route", b"{", "the body is not JSON", "请求体不是 JSON"),
+        ("/route", b'{"text": 1, "x": 2}', "“text” cannot", "；没有“x”这个字段"),
+    ],
+)
+async def test_a_wrong_field_is_named(
+    host: Host, path: str, body: bytes | None, english: str, chinese: str
+):
+    for locale, text in (("en", english), ("zh", chinese)):
+        headers = {"Accept-Language": locale, "Content-Type": "application/json"}
+        method = "GET" if body is None else "POST"
+        answer = await host.api(path, method, data=body, headers=headers)
+        assert (answer.status, answer.json["code"]) == (422, "http.bad-field")
+        assert text in answer.json["error"]
 
 
 @pytest.mark.parametrize("named", ["ann", "console:default:ann"])

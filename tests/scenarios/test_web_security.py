@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
@@ -231,6 +232,8 @@ async def chunked(host: Host, chunks: int) -> bytes:
     async with asyncio.timeout(10):
         line = await reader.readline()
     writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
     return line
 
 

@@ -16,6 +16,7 @@ from jobclaw.errors import JobclawError
 from jobclaw.service.operations import Operations
 from jobclaw.web.api.agents import agents_router
 from jobclaw.web.api.decisions import decisions_router
+from jobclaw.web.api.fields import refusal_of_fields
 from jobclaw.web.api.messages import messages_router
 from jobclaw.web.api.people import people_router
 from jobclaw.web.api.routing import routing_router
@@ -24,7 +25,6 @@ from jobclaw.web.api.sessions import sessions_router
 from jobclaw.web.faults import refusal_of, refusal_of_status
 from jobclaw.web.head import head_of
 from jobclaw.web.pages import Pages, json_of
-from jobclaw.web.refusal import Refusal
 
 PREFIX = "/api/v1"
 DOCUMENT = "/api/openapi.json"
@@ -72,17 +72,11 @@ def _show_errors(app: FastAPI, pages: Pages) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
-        return pages.refuse(head_of(request.scope), _refusal(error))
+        head = head_of(request.scope)
+        return pages.refuse(head, refusal_of_fields(error, pages, pages.locale(head)))
 
     @app.exception_handler(HTTPException)
     async def _status(request: Request, error: HTTPException) -> Response:
         headers = tuple((error.headers or {}).items())
         refusal = refusal_of_status(error.status_code, headers)
         return pages.refuse(head_of(request.scope), refusal)
-
-
-def _refusal(error: RequestValidationError) -> Refusal:
-    """Name the fields that are wrong; what was sent is not repeated."""
-    fields = {".".join(map(str, problem["loc"])): problem["msg"] for problem in error.errors()}
-    named = "; ".join(f"{field}: {problem}" for field, problem in fields.items())
-    return Refusal(422, "http.bad-field", {"field": named})

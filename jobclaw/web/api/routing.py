@@ -55,7 +55,7 @@ def routing_router(operations: Operations) -> APIRouter:
         try:
             decision = from_json(await request.body(), RouteDecision)
         except msgspec.DecodeError as error:
-            raise InvalidError("http.bad-field", field=str(error)) from error
+            raise InvalidError("http.no-decision") from error
         return json_of(Explanation(await operations.explain(decision, locale)))
 
     return router

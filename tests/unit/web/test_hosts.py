@@ -2,6 +2,7 @@
 
 import pytest
 
+from jobclaw.errors import ConfigError
 from jobclaw.settings.services import WebSettings
 from jobclaw.web.head import RequestHead
 from jobclaw.web.hosts import HostCheck, HostList, OriginCheck, is_local
@@ -157,3 +158,11 @@ def test_a_proxy_on_this_machine_speaks_for_others(
     peer: str, headers: dict[str, str], local: bool
 ):
     assert is_local(RequestHead("GET", "/metrics", headers, peer=peer)) is local
+
+
+@pytest.mark.parametrize("name", ["http://nas.local", "nas.local/chat", "*.example.com", ""])
+def test_what_is_no_host_name_is_a_mistake(name: str):
+    with pytest.raises(ConfigError) as raised:
+        HostList(WebSettings(allowed_hosts=(name,)))
+    assert raised.value.text_id == "http.bad-host"
+    assert HostList(WebSettings(allowed_hosts=("nas.local",))).permits("nas.local", PORT)
