@@ -43,7 +43,7 @@ class PageAgent(Agent):
         """See `Agent`."""
         word, _, rest = request.text.partition(" ")
         if word == "慢慢":
-            yield from _slowly()
+            yield from _slowly(rest)
         elif word == "选择":
             yield Buttons((Button("a", "甲方案"), Button("b", "乙方案")), "选哪个？")
         elif word == "文件":
@@ -57,9 +57,9 @@ class PageAgent(Agent):
             yield Markdown(" ".join(["听到：", rest or request.text, *files]))
 
 
-def _slowly() -> Iterator[Markdown]:
+def _slowly(name: str) -> Iterator[Markdown]:
     yield Markdown("先写**一半")
-    while not Path("go-on").exists():  # another process lets it
+    while not Path(name).exists():  # another process lets it
         time.sleep(0.02)
     yield Markdown("**，再写完")
 

@@ -1,4 +1,4 @@
-"""The chat page in a real browser against the real site."""
+"""The chat page in a real browser against the real daemon."""
 
 import asyncio
 import re
@@ -61,7 +61,7 @@ class TestTalking:
         self, visitor: Visitor, site: Site
     ) -> None:
         page = await visitor.open()
-        await say(page, "慢慢")
+        await say(page, "慢慢 go-on")
         growing = page.locator(".theirs.growing")
         await expect(growing).to_contain_text("先写")
         await expect(growing).to_have_attribute("aria-busy", "true")
@@ -182,18 +182,18 @@ class TestResuming:
         assert said == [f"回声 第{number}条" for number in range(40)]
 
     async def test_after_kill_nine_nothing_is_lost_or_doubled(
-        self, visitor: Visitor, site: Site
+        self, own_visitor: Visitor, own_site: Site
     ) -> None:
-        page = await visitor.open()
-        await say(page, "慢慢")
+        page = await own_visitor.open()
+        await say(page, "慢慢 go-on")
         await expect(page.locator(".growing")).to_contain_text("先写")
-        site.kill()
+        own_site.kill()
         await expect(page.locator("#state")).to_have_attribute("data-state", "offline")
         await expect(page.locator("#state")).to_have_text("连接断开，正在重连……")
         await say(page, "回声 断线时说的")
         await expect(page.locator(".mine.failed .retry")).to_be_visible()
-        site.let("go-on")
-        site.start()
+        own_site.let("go-on")
+        own_site.start()
         await expect(page.locator("#state")).to_have_attribute("data-state", "online")
         await expect(page.locator(".theirs").last).to_contain_text("断线时说的")
         await expect(page.locator(".failed, .growing")).to_have_count(0)
@@ -205,14 +205,14 @@ class TestResuming:
         assert sorted(await texts(page)) == sorted(shown)
 
     async def test_a_daemon_that_ends_in_order_does_not_wait_for_open_pages(
-        self, visitor: Visitor, site: Site
+        self, own_visitor: Visitor, own_site: Site
     ) -> None:
-        page = await visitor.open()
+        page = await own_visitor.open()
         began = time.monotonic()
-        assert await asyncio.to_thread(site.end) == 0
+        assert await asyncio.to_thread(own_site.end) == 0
         assert time.monotonic() - began < 10
         await expect(page.locator("#state")).to_have_attribute("data-state", "offline")
-        site.start()
+        own_site.start()
         await expect(page.locator("#state")).to_have_attribute("data-state", "online")
         await say(page, "回声 又来了")
         await expect(page.locator(".theirs").last).to_contain_text("听到： 又来了")
