@@ -209,6 +209,7 @@ def build_core(
     )
     refuse(settings, References(settings, plugins).router_problems())
     bus = EventBus()
+    redactor = Redactor(settings.secrets())
     return Core(
         settings=settings,
         texts=texts,
@@ -216,9 +217,9 @@ def build_core(
         clock=clock,
         plugins=plugins,
         classifier=classifier,
-        models=open_models(settings, store, clock, bus),
+        models=open_models(settings, store, clock, bus, redactor),
         policy=_policy(settings),
         bus=bus,
-        redactor=Redactor(settings.secrets()),
+        redactor=redactor,
         settings_revision=settings.revision,
     )

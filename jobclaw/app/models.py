@@ -10,6 +10,7 @@ from jobclaw.bus.topics import OPERATOR_NOTICE, Notice
 from jobclaw.intent.model_tier import ModelRules, ModelTier
 from jobclaw.llm.client import LitellmClient, Probe, open_client
 from jobclaw.llm.library import check_installed
+from jobclaw.observe.redaction import Redactor
 from jobclaw.settings import Settings
 from jobclaw.spi.clock import Clock
 from jobclaw.spi.llm import LlmClient, ModelState
@@ -45,13 +46,15 @@ class Models:
             await self.client.aclose()
 
 
-def open_models(settings: Settings, book: UsageBook, clock: Clock, bus: EventBus) -> Models:
+def open_models(
+    settings: Settings, book: UsageBook, clock: Clock, bus: EventBus, redactor: Redactor
+) -> Models:
     """The models of a configuration; nothing heavy is imported yet."""
 
     def notify(text_id: str, values: Mapping[str, str]) -> None:
         bus.publish(OPERATOR_NOTICE, Notice(text_id=text_id, values=dict(values)))
 
-    client = open_client(settings.llm, book, clock, notify)
+    client = open_client(settings.llm, book, clock, notify, redactor.clean)
     return Models(client, model_tier(settings, client, clock))
 
 
@@ -83,7 +86,7 @@ async def probe_models(settings: Settings, clock: Clock) -> tuple[Probe, ...]:
     Raises:
         LlmError: the library cannot be loaded.
     """
-    client = open_client(settings.llm, _Uncounted(), clock, lambda _id, _values: None)
+    client = open_client(settings.llm, _Uncounted(), clock, lambda _id, _values: None, str)
     if client is None:
         return ()
     try:

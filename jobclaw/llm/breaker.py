@@ -39,6 +39,7 @@ class Breaker:
         self._until = 0.0
         self._state: State = "closed"
         self._probing = False
+        self.last_failure: Failure | None = None
 
     @property
     def state(self) -> State:
@@ -72,6 +73,7 @@ class Breaker:
         """It answered: everything bad is forgotten."""
         self._state, self._failures, self._open_s = "closed", 0, self._first_s
         self._probing = self._cold = False
+        self.last_failure = None
 
     def abandoned(self) -> None:
         """Nobody knows: the call was cancelled, or the fault was the question's."""
@@ -80,6 +82,7 @@ class Breaker:
     def failed(self, why: Failure, retry_after: float | None = None) -> None:
         """It failed; `retry_after` are the seconds for which it asked to be left alone."""
         self._probing = False
+        self.last_failure = why
         if why == "auth":
             self._state = "refused"
         elif why in _COUNTED and not (self._cold and why == "timeout"):

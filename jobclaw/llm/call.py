@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from jobclaw.llm.budget import Budget
@@ -41,10 +42,16 @@ class CallError(Exception):
 
 
 class Calls:
-    """Makes calls and counts what they use. No retries, here or in litellm."""
+    """Makes calls and counts what they use. No retries, here or in litellm.
 
-    def __init__(self, settings: LlmSettings, budget: Budget) -> None:
+    `clean` takes the deployment's secrets out of what leaves, whoever wrote them into it.
+    """
+
+    def __init__(
+        self, settings: LlmSettings, budget: Budget, clean: Callable[[str], str]
+    ) -> None:
         self._settings = settings
+        self._clean = clean
         self.budget = budget
 
     async def ask(
@@ -80,7 +87,8 @@ class Calls:
         given: dict[str, object] = {
             "model": target.model,
             "messages": [
-                {"role": part.role, "content": part.content} for part in question.messages
+                {"role": part.role, "content": self._clean(part.content)}
+                for part in question.messages
             ],
             "temperature": 0,
             "max_tokens": self._settings.max_tokens,

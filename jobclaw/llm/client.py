@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -200,7 +200,8 @@ class LitellmClient:
             return ModelState(model=model, state="auth")
         if wait_s := breaker.remaining_s():
             at = self._clock.now() + timedelta(seconds=wait_s)
-            return ModelState(model=model, state="open", retry_at=at)
+            reason = breaker.last_failure or ""
+            return ModelState(model=model, state="open", reason=reason, retry_at=at)
         if library and not self._calls.budget.allows(model, Prices(library.model_cost)):
             return ModelState(model=model, state="budget")
         return ModelState(model=model, state="ok")
@@ -229,11 +230,16 @@ def _now() -> float:
 
 
 def open_client(
-    settings: LlmSettings, book: UsageBook, clock: Clock, notify: Notify
+    settings: LlmSettings,
+    book: UsageBook,
+    clock: Clock,
+    notify: Notify,
+    clean: Callable[[str], str],
 ) -> LitellmClient | None:
     """The client of a configuration, None without a model; nothing is imported yet.
 
-    `notify` is given the id and values of a sentence for the operator.
+    `notify` is given the id and values of a sentence for the operator; `clean` takes secrets
+    out of a text.
     """
     if not settings.model:
         return None
@@ -249,5 +255,5 @@ def open_client(
         )
         for target in targets_of(settings)
     ]
-    calls = Calls(settings, Budget(book, settings, clock, notify))
+    calls = Calls(settings, Budget(book, settings, clock, notify), clean)
     return LitellmClient(lines, calls, settings.max_attempts, clock, notify)

@@ -12,6 +12,7 @@ from fakes.llm_server import Answer, Asked, LlmServer, Plan
 
 from jobclaw.llm.client import LitellmClient, open_client
 from jobclaw.llm.convert import TEXT_MOST
+from jobclaw.observe.redaction import Redactor
 from jobclaw.settings.services import LlmSettings
 from jobclaw.spi.llm import LlmError, LlmMessage
 from jobclaw.spi.store import Store
@@ -66,7 +67,7 @@ async def opened(
     async def open_one(**given: object) -> LitellmClient:
         base = {"model": "openai/test", "api_base": server.url, "api_key": KEY}
         settings = LlmSettings.model_validate({**base, **given})
-        client = open_client(settings, store, clock, notices)
+        client = open_client(settings, store, clock, notices, Redactor([KEY]).clean)
         assert client is not None
         await client.prepare()
         clients.append(client)
@@ -87,7 +88,7 @@ async def failure(client: LitellmClient, deadline_s: float = 5.0) -> LlmError:
 async def test_without_a_model_there_is_no_client(
     store: Store, clock: HandClock, notices: Notices
 ):
-    assert open_client(LlmSettings(), store, clock, notices) is None
+    assert open_client(LlmSettings(), store, clock, notices, str) is None
 
 
 async def test_an_answer_with_what_it_used(opened: Open, server: LlmServer, store: Store):
@@ -233,7 +234,7 @@ async def test_an_open_breaker_answers_at_once_and_closes_after_a_probe(
     await failure(client)
     calls = len(server.asked)
     [state] = client.states()
-    assert state.state == "open"
+    assert (state.state, state.reason) == ("open", "error")
     assert state.retry_at is not None
     started = time.perf_counter()
     for _ in range(100):
@@ -306,6 +307,13 @@ async def test_a_megabyte_is_cut(opened: Open, server: LlmServer):
     server.answer = "x" * 1_000_000
     client = await opened()
     assert len((await client.complete(QUESTION, deadline_s=5)).text) == TEXT_MOST
+
+
+async def test_no_secret_leaves_in_a_question(opened: Open, server: LlmServer):
+    client = await opened()
+    question = (LlmMessage(role="user", content=f"my key is {KEY}, is it good?"),)
+    await client.complete(question, deadline_s=5)
+    assert server.asked[-1].user == "my key is [redacted], is it good?"
 
 
 async def test_no_key_is_in_the_log(
