@@ -18,6 +18,7 @@ READ_MOST = 64 * 1024
 STARTS_MOST = 200
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_BREAKS = str.maketrans("\r\n\t", "   ")
 Found = Mapping[str, object]
 
 
@@ -34,8 +35,8 @@ def read_answer(text: str) -> Found | None:
 
 def legible(text: str, most: int) -> str:
     """A text of the model as it may be stored and shown: bounded, no control characters."""
-    kept = (char for char in text[: 2 * most] if char == "\n" or category(char)[0] != "C")
-    return "".join(kept)[:most]
+    spaced = text[: 2 * most].translate(_BREAKS)
+    return "".join(char for char in spaced if category(char)[0] != "C")[:most]
 
 
 def _objects(text: str) -> Iterator[Found]:

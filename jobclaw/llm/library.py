@@ -120,7 +120,7 @@ class Library:
         module: Litellm | None = None
         try:
             module = _imported(self._name)
-        except ImportError:
+        except Exception:  # noqa: BLE001 - thousands of modules that are not ours
             _log.exception("litellm cannot be imported; run: %s", INSTALL)
         with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
             loop.call_soon_threadsafe(self._take, module)

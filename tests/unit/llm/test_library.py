@@ -59,13 +59,24 @@ def test_a_program_that_ends_meanwhile_does_not_wait_for_it(tmp_path: Path):
 MISSING = "litellm_that_is_not_there"
 
 
-async def test_where_it_is_missing_everybody_is_told_how_to_get_it():
-    nobody = Library(MISSING)
+BROKEN = "litellm_that_is_broken"
+
+
+@pytest.mark.parametrize("name", [MISSING, BROKEN])
+async def test_where_it_is_missing_or_broken_everybody_is_told_how_to_get_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / f"{BROKEN}.py").write_text("raise RuntimeError('half installed')\n", "utf-8")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    nobody = Library(name)
     for _ in range(2):
         with pytest.raises(LlmError) as caught:
             await nobody.load()
         assert caught.value.why == "missing"
     assert nobody.is_missing
+
+
+def test_a_model_without_the_library_is_refused():
     check_installed("", MISSING)
     with pytest.raises(ConfigError) as refused:
         check_installed("openai/test", MISSING)
