@@ -53,6 +53,7 @@ class Stream:
         first: bytes,
         trees: MarkdownTree,
     ) -> None:
+        self.keep_alive_s = KEEP_ALIVE_S
         self._read = read
         self._after = after
         self._trees = trees
@@ -143,7 +144,7 @@ class Stream:
 
     async def _waited(self) -> bool:
         """Whether something came, or a preview fell due; False after a while of silence."""
-        pause = self._preview_due - time.monotonic() if self._previews else KEEP_ALIVE_S
+        pause = self._preview_due - time.monotonic() if self._previews else self.keep_alive_s
         try:
             async with asyncio.timeout(max(pause, 0.0)):
                 await self._woken.wait()

@@ -10,7 +10,7 @@ from web_account import Browser, Place, json_of, texts_of
 from jobclaw.model import Button, Buttons, Markdown, OutboundMessage, Progress, ReplyTarget
 from jobclaw.spi import Posted
 from jobclaw_channels.web.markdown_tree import MarkdownTree
-from jobclaw_channels.web.streams import SAID_MOST, Stream, Streams
+from jobclaw_channels.web.streams import KEEP_ALIVE, SAID_MOST, Stream, Streams
 
 
 async def exchange(place: Place, browser: Browser, number: int) -> None:
@@ -168,6 +168,14 @@ class TestPreviews:
 
 
 class TestBounds:
+    async def test_a_silent_stream_says_that_it_is_still_there(self) -> None:
+        streams, stream = _open(most=1)
+        stream.keep_alive_s = 0.01
+        assert b"hello" in await anext(stream)
+        assert [await anext(stream) for _ in range(2)] == [KEEP_ALIVE] * 2
+        streams.said("w", b"event: said\n\n")
+        assert await anext(stream) == b"event: said\n\n"
+
     async def test_a_reader_who_falls_behind_is_dropped(self) -> None:
         streams, stream = _open(most=1)
         for _ in range(SAID_MOST + 1):
