@@ -275,7 +275,11 @@ class Daemon:
     ) -> tuple[int, bytes]:
         """Ask over HTTP as the operator; status and body."""
         data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
-        given = {"Authorization": f"Bearer {self.token}", **headers}
+        given = (
+            headers
+            if "Authorization" in headers
+            else {"Authorization": f"Bearer {self.token}", **headers}
+        )
         if data is not None:
             given.setdefault("Content-Type", "application/json")
         request = urllib.request.Request(  # noqa: S310 - our own server

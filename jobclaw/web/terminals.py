@@ -193,7 +193,7 @@ class Terminal:
 
     def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
         """See `spi.ChannelAdapter`; a console has no attachments."""
-        raise PermanentChannelError("console.no-attachments", name=attachment.name)
+        raise PermanentChannelError("terminal.no-attachments", name=attachment.name)
 
     async def register_commands(self, commands: Sequence[CommandInfo]) -> None:
         """See `spi.ChannelAdapter`; a console has no menu."""
