@@ -17,7 +17,9 @@ from msgspec import Meta
 
 from jobclaw.errors import PermanentChannelError
 from jobclaw.model import (
+    CORRECTION,
     Attachment,
+    Button,
     Buttons,
     File,
     Image,
@@ -259,7 +261,7 @@ def _block(part: ReplyPart, href: str, trees: MarkdownTree) -> Json:
         case Markdown(text=text) | Progress(text=text):
             return {"t": "text", "c": trees.parse(text)}
         case Buttons():
-            choices = [{"id": button.id, "label": button.label} for button in part.buttons]
+            choices = [_choice(button) for button in part.buttons]
             return {"t": "buttons", "c": trees.parse(part.text), "buttons": choices}
         case Image(ref=ref, alt=alt):
             link = safe_link(ref)
@@ -269,6 +271,12 @@ def _block(part: ReplyPart, href: str, trees: MarkdownTree) -> Json:
             link = safe_link(ref)
             kind = "link" if link else "file"
             return {"t": kind, "href": link or href, "name": name or _last_name(ref)}
+
+
+def _choice(button: Button) -> Json:
+    """A button; the router's own, for a wrong answer, does not ask for attention."""
+    quiet = {"quiet": True} if button.id.startswith(CORRECTION) else {}
+    return {"id": button.id, "label": button.label, **quiet}
 
 
 def _last_name(ref: str) -> str:

@@ -7,7 +7,7 @@ import { say } from "./texts.js";
 const BUILD = {
   text: (block) => text(block.c),
   buttons: (block, onChoice) => {
-    const choices = block.buttons.map((choice) => button(choice.label, "choice", () => onChoice(choice)));
+    const choices = block.buttons.map((choice) => button(choice.label, choice.quiet ? "choice quiet" : "choice", () => onChoice(choice)));
     const group = element("div", { class: "choices", role: "group" }, ...choices);
     return block.c.length ? element("div", {}, text(block.c), group) : group;
   },
