@@ -14,12 +14,13 @@ from jobclaw.app.channels import CONSOLE, Channels, open_channels
 from jobclaw.app.core import Core, SystemClock, build_core, load_plugins, load_texts
 from jobclaw.app.engine import DRAIN_OUTBOX_S, DRAIN_TURNS_S, Engine
 from jobclaw.app.models import check_models
-from jobclaw.bus.topics import AGENT_FAILED, MESSAGE_HANDLED
+from jobclaw.bus.topics import AGENT_FAILED, MESSAGE_HANDLED, OPERATOR_NOTICE
 from jobclaw.model import Locale, ReplyTarget
 from jobclaw.observe.metrics import Metrics, Stored
 from jobclaw.observe.redaction import Redactor
 from jobclaw.service.local_operations import LocalOperations
 from jobclaw.service.metering import Metering
+from jobclaw.service.notices import Notices
 from jobclaw.service.roster import Roster
 from jobclaw.settings import Settings
 from jobclaw.spi.channel import ChannelAdapter, ChannelHealth
@@ -50,6 +51,14 @@ class Daemon:
         self._web = self._server(token, metrics)
         core.bus.attach(MESSAGE_HANDLED, self._terminals.decided)
         core.bus.attach(AGENT_FAILED, self._terminals.failed)
+        notices = Notices(
+            core.texts,
+            core.settings.locale.default,
+            core.settings.operator.notify,
+            core.store,
+            self.dispatch,
+        )
+        core.bus.subscribe(OPERATOR_NOTICE, "notices", notices.send)
 
     @property
     def redactor(self) -> Redactor:

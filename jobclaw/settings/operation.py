@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from pydantic import field_validator
+
+from jobclaw.errors import ConfigError
 from jobclaw.settings.fields import (
     RootedPath,
     RootedPaths,
@@ -12,8 +15,10 @@ from jobclaw.settings.fields import (
     Section,
     Strings,
     Switch,
+    complain,
 )
 
+_PARTS, _COLONS = 3, 2
 SendPolicy = Literal["resend", "hold"]
 
 
@@ -69,6 +74,14 @@ class OperatorSettings(Section):
 
     notify: Strings = ()
     """Chats, as channel:account:conversation, that get notices about health."""
+
+    @field_validator("notify")
+    @classmethod
+    def _names_chats(cls, chats: tuple[str, ...]) -> tuple[str, ...]:
+        for chat in chats:
+            if not all(chat.split(":", _COLONS)[:_PARTS]) or chat.count(":") < _COLONS:
+                complain([((), ConfigError("config.bad-chat", chat=chat))])
+        return chats
 
 
 class LoggingSettings(Section):

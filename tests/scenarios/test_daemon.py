@@ -213,6 +213,17 @@ def test_after_kill_9_the_next_daemon_answers_and_its_stale_name_misleads_nobody
     assert "终于好了" in alone.stdout
 
 
+def test_the_operator_is_told_in_their_chat_and_in_the_log(tmp_path: Path) -> None:
+    config = 'router: {identity_gate: "off"}\noperator: {notify: ["console:default:ops"]}'
+    home = Deployment(tmp_path, config)
+    with home.daemon() as daemon:
+        home.run("chat", "--user", "ida", "--once", "转人工")
+        shown = home.run("chat", "--user", "ops", "--once", "/current").stdout
+        assert "console:default:ida:ida" in shown
+        assert daemon.end() == 0
+    assert "console:default:ida:ida" in daemon.log.read_text("utf-8")
+
+
 def test_a_taken_port_is_a_sentence_with_the_next_command(
     daemon: Daemon, tmp_path: Path
 ) -> None:
@@ -230,6 +241,7 @@ def test_a_taken_port_is_a_sentence_with_the_next_command(
         ("channels: {carrier-pigeon: {enabled: true}}", "carrier-pigeon"),
         ("web: {host: 0.0.0.0}", "--allow-remote"),
         ("web: {operator_token: short}", "operator_token"),
+        ('operator: {notify: ["ops"]}', "ops"),
     ],
 )
 def test_a_channel_or_server_that_cannot_be_is_said_before_anything_starts(
