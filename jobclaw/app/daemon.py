@@ -7,6 +7,7 @@ delivered, streams and connections close, the store folds its log.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
@@ -33,6 +34,7 @@ from jobclaw.web.terminals import Terminals
 from jobclaw.web.token import OperatorToken
 
 WEB_GRACE_S = 2.0
+_log = logging.getLogger(__name__)
 
 
 class Daemon:
@@ -113,6 +115,7 @@ class Daemon:
 
     async def _stop(self) -> None:
         self._stopping = True
+        _log.info("stopping: no new messages; what is under way is finished")
         await self._channels.stop(DRAIN_OUTBOX_S, web=False)
         await self.engine.drain(DRAIN_TURNS_S, DRAIN_OUTBOX_S)
         await self._metering.stop()

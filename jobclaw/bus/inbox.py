@@ -6,6 +6,8 @@ on to the bus; a duplicate is recognised by its keys and goes nowhere.
 
 from __future__ import annotations
 
+import logging
+
 import msgspec
 from ulid import ULID
 
@@ -13,7 +15,10 @@ from jobclaw.bus.events import EventBus
 from jobclaw.bus.topics import MESSAGE_RECEIVED
 from jobclaw.model import InboundMessage
 from jobclaw.spi.channel import Accepted
-from jobclaw.spi.store import Cursor, InboxRow, Journal
+from jobclaw.spi.store import Cursor, InboxRow, Ingested, Journal
+from jobclaw.spi.trace import CURRENT_MESSAGE
+
+_log = logging.getLogger(__name__)
 
 
 class Inbox:
@@ -32,7 +37,17 @@ class Inbox:
         if not message.id:
             message = msgspec.structs.replace(message, id=str(ULID()))
         ingested = await self._journal.ingest(message, cursor)
+        if _log.isEnabledFor(logging.DEBUG):
+            _say(ingested, message.channel)
         if not ingested.duplicate:
             row = InboxRow(seq=ingested.seq, message=message, attempts=0)
             self._bus.publish(MESSAGE_RECEIVED, row)
         return Accepted(message_id=ingested.message_id, duplicate=ingested.duplicate)
+
+
+def _say(ingested: Ingested, channel: str) -> None:
+    """Log under the message's id; the task that accepts it may go on to others."""
+    token = CURRENT_MESSAGE.set(ingested.message_id)
+    outcome = "a duplicate" if ingested.duplicate else "accepted"
+    _log.debug(outcome, extra={"channel": channel})
+    CURRENT_MESSAGE.reset(token)

@@ -16,6 +16,9 @@ A lane whose next message was being handled when an earlier process died opens l
 other lanes have been served, the least often tried first, one at a time. So a message that
 kills the process cannot keep the others from their answers, at whatever start; after
 `MAX_CLAIMS` tries it is a dead letter.
+
+While the disk refuses, lanes stay where they are and go on when it has room again. A turn that
+has been run is not run again for that; only its commit is.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from jobclaw.bus.patience import Patience
 from jobclaw.errors import StorageError
 from jobclaw.model import InboundMessage, lane_key, session_key
 from jobclaw.spi.store import Handled, InboxRow, Journal, OutboxRow
@@ -103,6 +107,7 @@ class Lanes:
         self._queued = 0
         self._late: asyncio.Task[None] | None = None
         self._closing = False
+        self._patience = Patience()
         self._quiet = asyncio.Event()
         self._quiet.set()
 
@@ -150,6 +155,7 @@ class Lanes:
         What is left stays in the journal and is taken up by the next start.
         """
         self._closing = True
+        self._patience.end()
         if self._late is not None:
             self._late.cancel()
         for key, lane in list(self._lanes.items()):
@@ -264,7 +270,7 @@ class Lanes:
 
     async def _run(self, lane: _Lane, row: InboxRow) -> None:
         CURRENT_MESSAGE.set(row.message.id)
-        handled = await self._in_slot(lane, row)
+        handled = await self._patience.until_done(lambda: self._in_slot(lane, row))
         try:
             await self._store(handled)
         except StorageError as error:
@@ -284,7 +290,12 @@ class Lanes:
                 self._slots.release()
 
     async def _store(self, handled: Handled) -> None:
-        self._committed(handled, await self._journal.commit(handled))
+        rows = await self._patience.until_done(lambda: self._journal.commit(handled))
+        if _log.isEnabledFor(logging.DEBUG):
+            made = handled.decision
+            told = {"agent": made.agent, "step": made.step, "tier": made.tier}
+            _log.debug("handled: %s", made.outcome, extra=told)
+        self._committed(handled, rows)
 
     async def _attempt(self, lane: _Lane, row: InboxRow) -> Handled:
         for attempt in range(1, MAX_FAILURES + 1):

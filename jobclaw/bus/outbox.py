@@ -24,6 +24,7 @@ from typing import Literal
 import msgspec
 
 from jobclaw.bus.events import EventBus
+from jobclaw.bus.patience import Patience
 from jobclaw.bus.rendering import render
 from jobclaw.bus.topics import REPLY_DELIVERED, Delivered
 from jobclaw.model import DeliveryError, DeliveryReceipt, OutboundMessage, ReplyTarget, chat_key
@@ -77,6 +78,7 @@ class Outbox:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._closing = False
+        self._patience = Patience()
 
     def recover(self) -> None:
         """Take up what an earlier process committed and did not deliver."""
@@ -130,6 +132,7 @@ class Outbox:
                 await self._quiet.wait()
         except TimeoutError:
             self._closing = True
+            self._patience.end()
             tasks = [t for c in self._chats.values() for t in (c.worker, c.preview) if t]
             for task in tasks:
                 task.cancel()
@@ -198,10 +201,11 @@ class Outbox:
             if not certain and policy == "hold":
                 _log.warning("message %s may have been sent; held (unknown_send)", message.id)
                 return True
-            attempt = await self._journal.mark_sending(row.seq)
+            attempt = await self._written(lambda: self._journal.mark_sending(row.seq))
             receipt = await self._call(adapter, render(message, adapter.capabilities))
             if receipt.ok or receipt.error is None:
-                await self._journal.mark_sent(row.seq, receipt)
+                await self._written(lambda: self._journal.mark_sent(row.seq, receipt))
+                _log.debug("sent in attempt %d", attempt)
                 self._bus.publish(REPLY_DELIVERED, Delivered(message=message, receipt=receipt))
                 return True
             error = receipt.error

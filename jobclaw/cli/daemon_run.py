@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from pathlib import Path
 
+from jobclaw import __version__
 from jobclaw.app.daemon import open_daemon
 from jobclaw.cli.ending import leave, stop_at_signals
 from jobclaw.cli.terminal import Terminal
@@ -14,6 +16,7 @@ from jobclaw.observe.memory import calm_collector
 from jobclaw.settings import Settings, load_settings
 from jobclaw.web.token import TOKEN_NAME
 
+_log = logging.getLogger(__name__)
 Place = tuple[str | None, int | None]
 
 
@@ -41,8 +44,10 @@ async def _run(terminal: Terminal, settings: Settings, *, allow_remote: bool) ->
             lock.announce(address)
             calm_collector()
             _show(terminal, settings, address)
+            _log.info("started", extra={"address": address, "version": __version__})
 
         await daemon.run(stop, started)
+    _log.info("stopped")
     await leave()
     return 0
 
