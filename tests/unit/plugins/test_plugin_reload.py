@@ -180,14 +180,16 @@ async def test_a_folder_may_appear_later(tmp_path: Path):
 
 async def test_a_hanging_new_version_does_not_hold_the_loop(tmp_path: Path):
     path = write(tmp_path / "hello.py", agent("hello"))
-    loop = asyncio.get_running_loop()
+    began = tmp_path / "began"
+    turns = 0
     async with watching(host_of(tmp_path, limit_s=1.0)) as watched:
-        write(path, "import time\ntime.sleep(15)")
-        longest, last = 0.0, loop.time()
+        write(
+            path, f"import pathlib, time\npathlib.Path({str(began)!r}).touch()\ntime.sleep(15)"
+        )
         async with asyncio.timeout(PATIENCE_S):
             while not watched.plugins.is_set():
-                await asyncio.sleep(0.01)  # the measurement itself, not a wait for luck
-                longest, last = max(longest, loop.time() - last), loop.time()
-        assert longest < 0.9  # blocking would show as the limit, 1 s
+                await asyncio.sleep(0.01)
+                turns += began.exists()
+        assert turns > 5  # a loop that is held turns once or twice after it
         assert agents_of(watched.host, tmp_path) == ["hello"]
         assert [failure.text_id for failure in watched.host.failures] == ["plugins.too-slow"]
