@@ -29,6 +29,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from jobclaw.bus.patience import Patience
@@ -270,7 +271,7 @@ class Lanes:
 
     async def _run(self, lane: _Lane, row: InboxRow) -> None:
         CURRENT_MESSAGE.set(row.message.id)
-        handled = await self._patience.until_done(lambda: self._in_slot(lane, row))
+        handled = await self._patience.until_done(partial(self._in_slot, lane, row))
         try:
             await self._store(handled)
         except StorageError as error:
@@ -290,7 +291,7 @@ class Lanes:
                 self._slots.release()
 
     async def _store(self, handled: Handled) -> None:
-        rows = await self._patience.until_done(lambda: self._journal.commit(handled))
+        rows = await self._patience.until_done(partial(self._journal.commit, handled))
         if _log.isEnabledFor(logging.DEBUG):
             made = handled.decision
             told = {"agent": made.agent, "step": made.step, "tier": made.tier}

@@ -9,6 +9,9 @@ at-least-once, and a duplicate can happen only in the crash window of one call.
 Previews of a streamed answer are not stored. They go to the platform while nothing else of the
 chat waits, one at a time, the newest text only; the final message carries the stream's id and
 finishes it.
+
+While the disk refuses, a chat waits where it is; what a platform has taken is not sent again
+for that, only its mark is.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -193,7 +197,7 @@ class Outbox:
 
     async def _deliver(self, row: OutboxRow) -> bool:
         """Deliver a row; False when nobody serves its chat now, so that it stays for later."""
-        message = row.message
+        message, patient = row.message, self._patience.until_done
         CURRENT_MESSAGE.set(message.id)
         policy = self._policy.pushes if message.push else self._policy.answers
         while (adapter := self._adapter_of(message.target)) is not None:
@@ -201,20 +205,20 @@ class Outbox:
             if not certain and policy == "hold":
                 _log.warning("message %s may have been sent; held (unknown_send)", message.id)
                 return True
-            attempt = await self._written(lambda: self._journal.mark_sending(row.seq))
+            attempt = await patient(partial(self._journal.mark_sending, row.seq))
             receipt = await self._call(adapter, render(message, adapter.capabilities))
             if receipt.ok or receipt.error is None:
-                await self._written(lambda: self._journal.mark_sent(row.seq, receipt))
+                await patient(partial(self._journal.mark_sent, row.seq, receipt))
                 _log.debug("sent in attempt %d", attempt)
                 self._bus.publish(REPLY_DELIVERED, Delivered(message=message, receipt=receipt))
                 return True
             error = receipt.error
             if not error.retryable or attempt >= MAX_ATTEMPTS:
                 _log.error("message %s is dead: %s %s", message.id, error.kind, error.detail)
-                await self._journal.mark_failed(row.seq, error, "dead")
+                await patient(partial(self._journal.mark_failed, row.seq, error, "dead"))
                 self._bus.publish(REPLY_DELIVERED, Delivered(message=message, receipt=receipt))
                 return True
-            await self._journal.mark_failed(row.seq, error, "ready")
+            await patient(partial(self._journal.mark_failed, row.seq, error, "ready"))
             if self._adapter_of(message.target) is adapter:
                 await asyncio.sleep(_pause(attempt, error))
         return False

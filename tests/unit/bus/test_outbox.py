@@ -1,15 +1,18 @@
 """Replies leave in order, once, whatever the platform answers or whenever a process dies."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 from platform_double import SmallPlatform
 
 from jobclaw.app.core import SystemClock
+from jobclaw.bus import patience
 from jobclaw.bus.events import EventBus
 from jobclaw.bus.outbox import Outbox, UnknownPolicy, preview_of
 from jobclaw.bus.topics import REPLY_DELIVERED, Delivered
+from jobclaw.errors import StorageError
 from jobclaw.model import Button, Buttons, DeliveryError, Markdown, OutboundMessage, ReplyTarget
 from jobclaw.storage import SqliteStore, open_store
 
@@ -78,6 +81,29 @@ async def test_a_refused_message_is_dead_and_the_next_one_leaves(store: SqliteSt
     await way.idle()
     assert platform.texts() == ["next"]
     assert [one.receipt.ok for one in way.delivered] == [False, True]
+    assert store.pending_chats() == ()
+
+
+@pytest.mark.parametrize("write", ["mark_sending", "mark_sent"])
+async def test_while_the_disk_refuses_a_chat_waits_and_sends_nothing_again(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, write: str
+):
+    monkeypatch.setattr(patience, "FIRST_PAUSE_S", 0.01)
+    good: Callable[..., Awaitable[object]] = getattr(store, write)
+    refusals = [StorageError("storage.full", exit_code=74, file="journal.db") for _ in range(3)]
+
+    async def refusing(*arguments: object) -> object:
+        if refusals:
+            raise refusals.pop()
+        return await good(*arguments)
+
+    monkeypatch.setattr(store, write, refusing)
+    platform = SmallPlatform()
+    way = Way(store, platform)
+    await way.put(outbound(0, "first"), outbound(1, "second"))
+    await way.idle()
+    assert refusals == []
+    assert platform.texts() == ["first", "second"]
     assert store.pending_chats() == ()
 
 
