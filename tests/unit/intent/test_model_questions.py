@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 
 import pytest
 from fakes.hand_clock import HandClock
@@ -75,10 +74,9 @@ async def test_a_client_without_a_deadline_of_its_own_is_cut_off():
             await asyncio.Event().wait()
             raise AssertionError
 
-    started = time.monotonic()
     tier = ModelTier(Endless(""), RULES, HandClock())
-    assert (await tier.ask(question())).outcome == "timeout"
-    assert time.monotonic() - started < 3
+    async with asyncio.timeout(30):
+        assert (await tier.ask(question())).outcome == "timeout"
 
 
 async def test_cancellation_passes():

@@ -1,7 +1,5 @@
 """The breaker: what counts, how long it stays open, and who may probe."""
 
-import time
-
 import pytest
 from fakes.hand_clock import HandClock
 
@@ -125,9 +123,7 @@ def test_a_cold_models_timeouts_do_not_count_until_it_has_answered(clock: HandCl
     assert fails_otherwise.state == "open"
 
 
-def test_an_open_one_answers_in_less_than_a_millisecond(clock: HandClock):
+def test_an_open_one_admits_nobody(clock: HandClock):
     breaker = breaker_of(clock)
     fail(breaker, "timeout", 3)
-    started = time.perf_counter()
     assert not any(breaker.admit() for _ in range(1000))
-    assert time.perf_counter() - started < 1.0
