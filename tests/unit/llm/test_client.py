@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fakes.hand_clock import HandClock
-from fakes.llm_server import Answer, Asked, LlmServer, Plan
+from fakes.llm_server import WAIT_S, Answer, Asked, LlmServer, Plan
 
 from jobclaw.llm.client import LitellmClient, open_client
 from jobclaw.llm.convert import TEXT_MOST
