@@ -31,10 +31,9 @@ class BodyLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body, then pass the request on."""
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+        if scope["type"] != "http" or not _has_body(head := head_of(scope)):
             await self._app(scope, receive, send)
             return
-        head = head_of(scope)
         found = await self._read(head, receive)
         if isinstance(found, Refusal):
             await self._show(head, found)(scope, receive, send)
@@ -64,6 +63,13 @@ class BodyLimit:
                         return bytes(body)
         except TimeoutError:
             return Refusal(408, "http.too-slow", headers=(("Connection", "close"),))
+
+
+def _has_body(head: RequestHead) -> bool:
+    """Whether one may follow; after GET and HEAD only if it is announced."""
+    if head.method not in ("GET", "HEAD"):
+        return True
+    return head.header("content-length") not in ("", "0") or "transfer-encoding" in head.headers
 
 
 def _replayed(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:

@@ -86,7 +86,9 @@ def test_loopback_has_no_rate():
     assert all(asked(limit, "127.0.0.1", 3 * int(PEOPLE.burst)))
 
 
-async def told(parts: list[bytes], headers: dict[str, str], most: int) -> tuple[int, bytes]:
+async def told(
+    parts: list[bytes], headers: dict[str, str], most: int, method: str = "POST"
+) -> tuple[int, bytes]:
     """The status, and the body that the application got, for a body that comes in parts."""
     got = b""
     statuses: list[int] = []
@@ -110,7 +112,7 @@ async def told(parts: list[bytes], headers: dict[str, str], most: int) -> tuple[
     limited = BodyLimit(app, lambda _, __: most, pages.refuse)
     scope: Scope = {
         "type": "http",
-        "method": "POST",
+        "method": method,
         "path": "/x",
         "query_string": b"",
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
@@ -137,3 +139,13 @@ async def test_a_body_is_whole_or_refused(
 ):
     whole = b"".join(parts)
     assert await told(parts, headers, 10) == (status, whole if status == 200 else b"")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
+@pytest.mark.parametrize(
+    "headers", [{"content-length": "11"}, {"transfer-encoding": "chunked"}, {}]
+)
+async def test_no_method_lets_a_long_body_in(method: str, headers: dict[str, str]):
+    announced = method == "DELETE" or bool(headers)
+    status, got = await told([b"x" * 6, b"y" * 5], headers, 10, method)
+    assert (status, got) == ((413, b"") if announced else (200, b"x" * 6))
