@@ -20,24 +20,31 @@ from jobclaw.texts import Catalogue, core_folder
 
 _log = logging.getLogger(__name__)
 CONSOLE = "console"
+START_PATIENCE_S = 5.0
+LET_GO_S = 1.0
 Place = tuple[str, str]
 
 
 class Channels:
     """The adapters of one daemon, by channel and account.
 
-    One that cannot start is `down` with its reason, and stops no other.
+    One that cannot start is `down` with its reason, and stops no other. One that takes long is
+    `down` until it has started, and nobody waits for it.
     """
 
     def __init__(
         self,
         adapters: Mapping[Place, ChannelAdapter],
+        unmade: Mapping[Place, ChannelHealth],
         disabled: tuple[str, ...],
         now: Callable[[], datetime],
     ) -> None:
         self._adapters = dict(adapters)
+        self._unmade = dict(unmade)
         self._disabled = disabled
         self._failed: dict[Place, ChannelHealth] = {}
+        self._starting: dict[Place, asyncio.Task[None]] = {}
+        self._stopping = False
         self._now = now
 
     @property
@@ -55,11 +62,21 @@ class Channels:
         return (channel, account) in self._adapters
 
     async def start(self, sink: Sink) -> None:
-        """Start all of them."""
-        await asyncio.gather(*(self._start(place, sink) for place in self._adapters))
+        """Start all of them; returns when all are ready, or have had `START_PATIENCE_S`."""
+        for place in self._adapters:
+            self._starting[place] = asyncio.create_task(self._start(place, sink))
+        if self._starting:
+            await asyncio.wait(self._starting.values(), timeout=START_PATIENCE_S)
+        for channel, account in self._starting:
+            _log.warning("channel %s/%s is still starting", channel, account)
 
     async def stop(self, grace_s: float, *, web: bool) -> None:
-        """Stop those that the web server serves, or all others."""
+        """Stop those that the web server serves, or all others; one that hangs is left."""
+        self._stopping = True
+        if starting := tuple(self._starting.values()):
+            for task in starting:
+                task.cancel()
+            await asyncio.wait(starting, timeout=LET_GO_S)
         stopping = [
             self._stop(place, adapter, grace_s)
             for place, adapter in self._adapters.items()
@@ -70,34 +87,61 @@ class Channels:
     def health(self) -> dict[str, ChannelHealth]:
         """How each is, by NAME, or NAME/ACCOUNT for other accounts than the default."""
         found = {name: ChannelHealth(state="disabled") for name in self._disabled}
-        for name, account in self._adapters:
+        for name, account in (*self._adapters, *self._unmade):
             shown = name if account == DEFAULT_ACCOUNT else f"{name}/{account}"
-            found[shown] = self._health((name, account))
+            place = (name, account)
+            found[shown] = self._unmade.get(place) or self._health(place)
         return found
 
     async def _start(self, place: Place, sink: Sink) -> None:
         try:
             await self._adapters[place].start(sink)
-        except Exception as error:  # noqa: BLE001 - an adapter's fault stops no other channel
-            _log.exception("channel %s/%s did not start", *place)
-            self._failed[place] = self._down(error)
+        except asyncio.CancelledError as error:
+            self._did_not_start(place, error)
+            if self._stopping:
+                raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an adapter's fault stops no other channel
+            self._did_not_start(place, error)
+        finally:
+            del self._starting[place]
+
+    def _did_not_start(self, place: Place, error: BaseException) -> None:
+        _log.error("channel %s/%s did not start", *place, exc_info=error)
+        self._failed[place] = _down(error, self._now())
 
     async def _stop(self, place: Place, adapter: ChannelAdapter, grace_s: float) -> None:
+        stopping = asyncio.create_task(self._ask_to_stop(place, adapter, grace_s))
+        done, _ = await asyncio.wait((stopping,), timeout=grace_s + LET_GO_S)
+        if not done:
+            _log.error("channel %s/%s does not stop", *place)
+            stopping.cancel()
+
+    async def _ask_to_stop(self, place: Place, adapter: ChannelAdapter, grace_s: float) -> None:
         try:
             await adapter.stop(grace_s)
-        except Exception:  # noqa: BLE001 - as above
+        except (Exception, SystemExit):  # noqa: BLE001 - as above
             _log.exception("channel %s/%s did not stop well", *place)
 
     def _health(self, place: Place) -> ChannelHealth:
+        if place in self._failed:
+            return self._failed[place]
+        if place in self._starting:
+            return ChannelHealth(state="down", since=self._now(), reason="still starting")
         try:
-            return self._failed.get(place) or self._adapters[place].health()
+            return _checked(self._adapters[place].health())
         except Exception as error:  # noqa: BLE001 - as above
             _log.exception("channel %s/%s does not say how it is", *place)
-            return self._down(error)
+            return _down(error, self._now())
 
-    def _down(self, error: Exception) -> ChannelHealth:
-        reason = f"{type(error).__name__}: {error}"
-        return ChannelHealth(state="down", since=self._now(), reason=reason)
+
+def _checked(health: object) -> ChannelHealth:
+    if not isinstance(health, ChannelHealth):
+        raise TypeError(f"health() gave {type(health).__name__}")
+    return health
+
+
+def _down(error: BaseException, now: datetime) -> ChannelHealth:
+    return ChannelHealth(state="down", since=now, reason=f"{type(error).__name__}: {error}")
 
 
 def open_channels(
@@ -119,15 +163,22 @@ def open_channels(
     }
     enabled = settings.channels.enabled()
     adapters: dict[Place, ChannelAdapter] = {}
+    unmade: dict[Place, ChannelHealth] = {}
     for name, accounts in enabled.items():
         if name == CONSOLE:
             continue
         plugin = plugins.channels[name]
         for account, section in accounts.items():
             given = {**for_adapter(section), **common}
-            adapters[name, account] = _made(plugin, account, given, locale)
+            try:
+                adapters[name, account] = _made(plugin, account, given, locale)
+            except ConfigError:
+                raise
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
+                _log.exception("channel %s/%s cannot be made", name, account)
+                unmade[name, account] = _down(error, now())
     disabled = tuple(name for name in plugins.channels if name not in enabled)
-    return Channels(adapters, disabled, now)
+    return Channels(adapters, unmade, disabled, now)
 
 
 def _made(

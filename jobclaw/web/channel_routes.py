@@ -102,15 +102,17 @@ class ChannelRoutes:
     def _add(self, channel: HttpChannel) -> None:
         try:
             declared = tuple(channel.routes())
+            for route in declared:
+                self._mount(route)
         except Exception:  # noqa: BLE001 - an adapter's own code; the others are served
             _log.exception("a channel's routes cannot be had")
+
+    def _mount(self, route: HttpRoute) -> None:
+        if route.path.startswith(_OWN) or not route.path.startswith("/"):
+            _log.error("the route %s of a channel is left out: it is ours", route.path)
             return
-        for route in declared:
-            if route.path.startswith(_OWN) or not route.path.startswith("/"):
-                _log.error("the route %s of a channel is left out: it is ours", route.path)
-                continue
-            endpoint = _Endpoint(route, secure=self._secure)
-            self._declared.append((Route(route.path, endpoint, methods=[route.method]), route))
+        endpoint = _Endpoint(route, secure=self._secure)
+        self._declared.append((Route(route.path, endpoint, methods=[route.method]), route))
 
 
 class _Endpoint:
