@@ -43,7 +43,8 @@ class ChatAgent(Agent):
     async def handle(self, request: AgentRequest) -> AsyncIterator[Markdown]:
         """Answer small talk by its kind; say plainly what is not offered, and what is."""
         text_id = self._kind(request)
-        yield Markdown(request.say(text_id))
+        names = ", ".join(one.name or one.kind for one in request.message.attachments)
+        yield Markdown(request.say(text_id, files=names))
         if text_id not in _SHORT:
             yield Markdown("\n\n" + request.say("chat.offers"))
 
@@ -53,7 +54,7 @@ class ChatAgent(Agent):
         for text_id, pattern in self._kinds:
             if pattern.search(request.text):
                 return text_id
-        return "chat.unsure"
+        return "chat.file" if request.message.attachments else "chat.unsure"
 
 
 @hookimpl
