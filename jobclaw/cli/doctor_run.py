@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jobclaw.app.core import SystemClock, load_plugins, load_texts
 from jobclaw.app.models import probe_models
+from jobclaw.cli.daemon_check import check_daemon
 from jobclaw.cli.session import reading
 from jobclaw.cli.terminal import Terminal
 from jobclaw.errors import ConfigError, JobclawError
@@ -54,27 +55,28 @@ class Wish(Value, frozen=True):
 def doctor(terminal: Terminal, config: Path | None, wish: Wish) -> int:
     """Check everything; 1 if something is wrong that was not mended."""
     lines: list[Line] = []
-    for found in _findings(config, probe=wish.probe):
+    for found in _findings(terminal, config, probe=wish.probe):
         mended = wish.fix and isinstance(found, Finding) and _mend(found)
         line = _line(terminal, found)
         if mended:
             text = terminal.say("doctor.mended", text=line.text)
             line = Line(check=line.check, state="ok", text=text)
         lines.append(line)
+        if not wish.as_json:
+            terminal.show(line.shown)
     if wish.as_json:
         terminal.show_json(lines)
-    else:
-        for line in lines:
-            terminal.show(line.shown)
     return 1 if any(line.state == "error" for line in lines) else 0
 
 
 def probe_lines(terminal: Terminal, settings: Settings) -> list[Line]:
     """What comes of calling each model once."""
-    return [_line(terminal, found) for found in _probed(settings)]
+    return [_line(terminal, found) for found in _probed(terminal, settings)]
 
 
-def _findings(config: Path | None, *, probe: bool) -> Iterator[Finding | JobclawError]:
+def _findings(
+    terminal: Terminal, config: Path | None, *, probe: bool
+) -> Iterator[Finding | JobclawError]:
     yield from check_python()
     try:
         settings = load_settings(config, os.environ)
@@ -86,11 +88,14 @@ def _findings(config: Path | None, *, probe: bool) -> Iterator[Finding | Jobclaw
     yield from check_plugins(settings, host)
     yield from check_model(settings, check_installed)
     if probe:
-        yield from _probed(settings)
+        yield from _probed(terminal, settings)
     yield from check_workspace(settings.workspace, partial(_open, settings))
+    yield from check_daemon(settings)
 
 
-def _probed(settings: Settings) -> Iterator[Finding | JobclawError]:
+def _probed(terminal: Terminal, settings: Settings) -> Iterator[Finding | JobclawError]:
+    if settings.llm.model:
+        terminal.complain(terminal.say("doctor.probing"))
     try:
         probes = asyncio.run(probe_models(settings, SystemClock()))
     except LlmError as error:

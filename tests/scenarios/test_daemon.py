@@ -32,6 +32,26 @@ SLOW = """
 """
 
 
+PIGEON = """
+    from jobclaw.spi import Capabilities, ChannelHealth, ChannelPlugin, hookimpl
+
+    class Pigeon:
+        capabilities = Capabilities()
+        async def start(self, sink):
+            raise RuntimeError("no pigeon today")
+        async def stop(self, grace_s): ...
+        async def send(self, message): ...
+        def fetch(self, attachment): ...
+        def health(self):
+            return ChannelHealth(state="ok")
+        async def register_commands(self, commands): ...
+
+    @hookimpl
+    def jobclaw_channels():
+        return [ChannelPlugin(name="pigeon", create=lambda account, settings: Pigeon())]
+"""
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     """The deployment of the daemon that tests share."""
@@ -120,6 +140,11 @@ class TestThroughTheDaemon:
         alone = Deployment(tmp_path).run(*arguments)
         assert through.returncode == alone.returncode != 0
         assert through.stderr == alone.stderr
+
+    def test_doctor_says_how_the_daemon_is(self, daemon: Daemon, home: Deployment) -> None:
+        found = {line["check"]: line for line in home.json("doctor")}
+        assert found["daemon"]["state"] == "ok"
+        assert daemon.address in found["daemon"]["text"]
 
     def test_a_second_daemon_is_refused_and_told_who_holds(
         self, daemon: Daemon, home: Deployment
@@ -222,6 +247,21 @@ def test_the_operator_is_told_in_their_chat_and_in_the_log(tmp_path: Path) -> No
         assert "console:default:ida:ida" in shown
         assert daemon.end() == 0
     assert "console:default:ida:ida" in daemon.log.read_text("utf-8")
+
+
+def test_doctor_names_a_channel_that_is_down_and_everything_else_works(tmp_path: Path) -> None:
+    home = Deployment(tmp_path, "channels: {pigeon: {enabled: true}}")
+    home.drop_in("pigeon", PIGEON)
+    with home.daemon() as daemon:
+        status, data = daemon.ask("GET", "/readyz")
+        assert (status, json.loads(data)["channels"]["pigeon"]["state"]) == (503, "down")
+        done = home.run("doctor")
+        assert done.returncode == 1
+        assert "pigeon" in done.stdout
+        assert "no pigeon today" in done.stdout
+        assert home.run("chat", "--once", "你好").returncode == 0
+        assert daemon.end() == 0
+    assert home.run("doctor").returncode == 0
 
 
 def test_a_taken_port_is_a_sentence_with_the_next_command(
