@@ -32,7 +32,7 @@ llm: install $(LOCKED)llm       ## add the library for language models | 安装�
 	@echo "Now choose a model: $(VENV)/bin/jobclaw init   现在选择模型：$(VENV)/bin/jobclaw init"
 
 test: install $(LOCKED)test browser    ## run all tests | 运行全部测试
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: install $(LOCKED)check    ## style, types, layers | 风格、类型、分层检查
 	@failed=; \
