@@ -104,10 +104,13 @@ class PostingList:
             value = {
                 "link": posting.link,
                 "salary": posting.salary,
-                "place": "、".join(posting.locations),
+                "place": self._list(posting.locations),
             }[field]
             lead = f"{number}. " if len(shown) > 1 else "- "
-            yield Markdown(f"\n{lead}{posting.company} {posting.title}：{value}")
+            field_line = self._request.say(
+                "list.field", company=posting.company, title=posting.title, value=value
+            )
+            yield Markdown(f"\n{lead}{field_line}")
 
     def _detail(self, posting: Posting) -> Iterator[Markdown]:
         yield Markdown(
@@ -115,10 +118,10 @@ class PostingList:
                 "list.detail",
                 company=posting.company,
                 title=posting.title,
-                places="、".join(posting.locations),
+                places=self._list(posting.locations),
                 salary=posting.salary,
                 target=posting.target,
-                skills="、".join(posting.skills),
+                skills=self._list(posting.skills),
                 description=posting.description,
                 link=posting.link,
             )
@@ -130,11 +133,14 @@ class PostingList:
             number=number,
             company=posting.company,
             title=posting.title,
-            places="、".join(posting.locations),
+            places=self._list(posting.locations),
             salary=posting.salary,
         )
-        reason = self._request.say("list.reason", words="、".join(words)) if words else ""
+        reason = self._request.say("list.reason", words=self._list(words)) if words else ""
         return f"\n{line}{reason}"
+
+    def _list(self, words: tuple[str, ...]) -> str:
+        return self._request.say("list.separator").join(words)
 
     def _keep(self, listing: Listing) -> None:
         self._listing = listing

@@ -67,11 +67,27 @@ def _general_words() -> frozenset[str]:
     return frozenset(text.split())
 
 
+def _place_names() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """English names of places, each with the name that postings use."""
+    text = (files("jobclaw_jobs") / "data" / "places.txt").read_text("utf-8")
+    pairs = (line.split() for line in text.splitlines())
+    return tuple((re.compile(rf"\b{english}\b"), name) for english, name in pairs)
+
+
 _GENERAL = _general_words()
+_PLACES = _place_names()
 
 
 def _fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _translated(text: str) -> str:
+    """The text with English names of places in the spelling of the postings."""
+    folded = _fold(text)
+    for english, name in _PLACES:
+        folded = english.sub(name, folded)
+    return folded
 
 
 def _words(text: str) -> set[str]:
@@ -108,6 +124,7 @@ class PostingIndex:
 
     def is_unspecific(self, text: str) -> bool:
         """Whether a text names nothing that a posting could meet or miss."""
+        text = _translated(text)
         return not (_words(text) or _named(text, self._places) or _named(text, self._skills))
 
     def newest(self) -> tuple[Match, ...]:
@@ -116,6 +133,7 @@ class PostingIndex:
 
     def find(self, text: str) -> tuple[Match, ...]:
         """Postings that meet what the text names, best first; none if it names nothing."""
+        text = _translated(text)
         places = _named(text, self._places)
         if _named(text, _REMOTE):
             places |= _REMOTE

@@ -78,8 +78,7 @@ def _key_env(preset: Preset, api_base: str) -> str:
 def _preset(options: ModelOptions) -> Preset:
     preset = find_preset(options.preset or "compatible")
     if preset is None:
-        known = ", ".join(one.name for one in PRESETS)
-        raise UsageError("init.no-such-preset", name=options.preset, known=known)
+        raise UsageError("init.no-such-preset", name=options.preset, known=_known())
     if not (options.model or preset.model):
         raise UsageError("init.model-needed", name=preset.name)
     if preset.ask_base and not options.api_base:
@@ -92,12 +91,9 @@ def _asked(terminal: Terminal) -> ModelOptions:
     terminal.show(terminal.say("init.which-model"))
     for number, one in enumerate(PRESETS, 1):
         terminal.show(f"  {number}. {one.title} ({one.name})")
-    said = _line(terminal.say("init.ask-preset"))
-    if said.isdecimal() and 1 <= int(said) <= len(PRESETS):
-        said = PRESETS[int(said) - 1].name
-    preset = find_preset(said)
+    preset = _asked_preset(terminal)
     if preset is None:
-        return ModelOptions(preset=said)
+        return ModelOptions()
     base = preset.api_base
     if preset.ask_base or preset.local:
         base = _line(terminal.say("init.ask-base", default=base)) or base
@@ -106,6 +102,22 @@ def _asked(terminal: Terminal) -> ModelOptions:
     if key_env:
         key_env = _line(terminal.say("init.ask-key", default=key_env)) or key_env
     return ModelOptions(preset=preset.name, model=model, api_base=base, key_env=key_env)
+
+
+def _asked_preset(terminal: Terminal) -> Preset | None:
+    """The provider that is chosen, None for no model; a slip is asked again."""
+    while said := _line(terminal.say("init.ask-preset")):
+        if said.isdecimal() and 1 <= int(said) <= len(PRESETS):
+            return PRESETS[int(said) - 1]
+        preset = find_preset(said)
+        if preset is not None:
+            return preset
+        terminal.show(terminal.say("init.no-such-preset", name=said, known=_known()))
+    return None
+
+
+def _known() -> str:
+    return ", ".join(one.name for one in PRESETS)
 
 
 def _line(question: str) -> str:

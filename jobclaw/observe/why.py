@@ -142,6 +142,8 @@ def _sentence_id(decision: RouteDecision) -> str:
         if decision.tier == "fallback":
             return "why.because-guess" if decision.detail == "guess" else "why.because-default"
         return f"why.because-{decision.tier}"
+    if decision.step == "command" and decision.outcome == "hint":
+        return "why.because-hint"
     return f"why.because-{decision.step}"
 
 

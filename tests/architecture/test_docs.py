@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from jobclaw import errors
 from jobclaw.cli.root import build
 from jobclaw.cli.terminal import Terminal
 from jobclaw.errors import JobclawError
+from jobclaw.llm.scripted import ScriptedLlm
 from jobclaw.router.system_commands import SYSTEM_COMMANDS
 from jobclaw.settings import Settings
 from jobclaw.spi import Agent, AgentRequest, hooks
@@ -319,3 +321,18 @@ def test_the_page_on_agents_comes_out_as_written(tmp_path: Path):
         done = deployment.run(*shlex.split(command))
         assert done.returncode == 0, done.stderr
         assert matches(done.stdout, written), done.stdout
+
+
+async def test_the_page_on_agents_tests_a_model_as_written():
+    written = "\n".join(blocks("agents/README.md", "py"))
+    names: dict[str, Any] = {}
+    exec(compile(written, "agents/README.md", "exec"), names)  # noqa: S102 - our own page
+    [test] = [one for name, one in names.items() if name.startswith("test_")]
+    await test()
+    names["ScriptedLlm"] = partial(_another, names["ScriptedLlm"])
+    with pytest.raises(AssertionError):
+        await test()
+
+
+def _another(kind: type[ScriptedLlm], _script: object) -> ScriptedLlm:
+    return kind("A cat.")

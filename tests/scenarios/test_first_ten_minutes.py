@@ -99,6 +99,17 @@ def test_who_names_nothing_sees_some_and_is_asked_for_more(
     assert says in speaker.say(text)["text"]
 
 
+@pytest.mark.parametrize("text", ["show me jobs in Shanghai", "find jobs in Xi'an"])
+def test_english_names_of_cities_are_understood(speaker: Speaker, text: str):
+    found = speaker.say(text)
+    assert found["agent"] == "job-search"
+    assert "1. " in found["text"]
+    where = speaker.say("where")["text"]
+    assert "Developer" not in where
+    assert ": " in where
+    assert "、" not in where
+
+
 @pytest.mark.parametrize(
     "text", ["how is my application going", "I applied to Northwind Systems"]
 )

@@ -171,6 +171,13 @@ def test_on_a_terminal_enter_means_no_model(empty: Deployment):
     assert not local(empty).exists()
 
 
+def test_on_a_terminal_a_slip_is_asked_again(empty: Deployment):
+    questions = Questions(empty)
+    questions.answer("no model):", "deepseak")
+    questions.answer("There is no provider deepseak", "")
+    assert "keywords work all the same" in questions.end()
+
+
 def test_on_a_terminal_it_asks_and_tries_a_server_that_needs_no_key(
     empty: Deployment, server: LlmServer
 ):

@@ -122,9 +122,10 @@ def test_r8_a_longer_word_is_no_command(chat: Chat, text: str):
 @pytest.mark.parametrize(("text", "hint"), [("/hlep", "/help"), ("/agnets", "/agents")])
 def test_r8_a_slip_gets_a_hint_and_runs_nothing(chat: Chat, text: str, hint: str):
     chat.say("推荐几个Java岗位")
-    lines = chat.tell(text)
+    lines = chat.tell(text, id="slip")
     assert decisions(lines)[0]["outcome"] == "hint"
     assert hint in replies(lines)[0]["text"]
+    assert "什么也没有执行" in chat.say("/why slip")["text"]
     assert chat.decide("薪资多少")["agent"] == "recommend"
 
 
