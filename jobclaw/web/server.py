@@ -40,6 +40,7 @@ from jobclaw.web.connections import PunctualProtocol
 from jobclaw.web.console.entrance import HOME, Entrance
 from jobclaw.web.console.logins import Logins
 from jobclaw.web.console.overview import Console
+from jobclaw.web.descriptors import make_room
 from jobclaw.web.faults import Faults
 from jobclaw.web.gate import Gate
 from jobclaw.web.headers import SecurityHeaders
@@ -52,10 +53,8 @@ from jobclaw.web.terminals import Terminals
 from jobclaw.web.token import OperatorToken
 
 CHAT = "/chat"
-CONNECTIONS_MOST = 2000
 _KEEP_ALIVE_S = 15
 _CANCEL_S = 1.0
-_BACKLOG = 512
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,8 @@ class WebServer:
         Raises:
             ConfigError: the address cannot be had.
         """
-        listener = _listen(*self._wanted)
+        room = make_room()
+        listener = _listen(*self._wanted, room.backlog)
         config = uvicorn.Config(
             self._app,
             http=PunctualProtocol,
@@ -165,9 +165,9 @@ class WebServer:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=CONNECTIONS_MOST,
+            limit_concurrency=room.connections,
             timeout_keep_alive=_KEEP_ALIVE_S,
-            backlog=_BACKLOG,
+            backlog=room.backlog,
         )
         server = self._server = _Server(config)
         self._serving = asyncio.create_task(server.serve([listener]), name="web server")
@@ -191,7 +191,7 @@ class WebServer:
             await asyncio.wait(cancelled, timeout=_CANCEL_S)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int, backlog: int) -> socket.socket:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -203,7 +203,7 @@ def _listen(host: str, port: int) -> socket.socket:
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(place)
-        listener.listen(_BACKLOG)
+        listener.listen(backlog)
         listener.settimeout(0)
     except OSError as error:
         listener.close()
