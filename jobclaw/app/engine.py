@@ -11,6 +11,7 @@ from jobclaw.bus.inbox import Inbox
 from jobclaw.bus.lanes import Lanes
 from jobclaw.bus.outbox import Outbox, UnknownPolicy, preview_of
 from jobclaw.bus.topics import AGENT_FAILED, MESSAGE_HANDLED, MESSAGE_RECEIVED
+from jobclaw.fetch.late import LateFetcher
 from jobclaw.model import InboundMessage, OutboundMessage, ReplyTarget, chat_key
 from jobclaw.router.steps.execute import ExecuteStep, Surroundings
 from jobclaw.router.turns import Stages, Turns
@@ -46,6 +47,7 @@ class Engine:
             abandon=self._abandon,
             clean=core.redactor.clean,
             llm=core.models.client,
+            fetch=LateFetcher(core.settings.fetch.allow_hosts),
         )
         execute = ExecuteStep(core.agents, core.store, core.voice, core.policy, surroundings)
         stages = Stages(core.reader(), core.router(), execute)

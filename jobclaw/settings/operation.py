@@ -49,7 +49,7 @@ class FetchSettings(Section):
     """Fetching of addresses that come from outside."""
 
     allow_hosts: Strings = ()
-    """Intranet hosts that may be fetched although their addresses are not public."""
+    """Intranet hosts that agents may fetch from although not public, also over http."""
 
 
 class UnknownSendSettings(Section):

@@ -27,6 +27,7 @@ from jobclaw.spi.channel import (
     Sink,
 )
 from jobclaw.spi.clock import Clock
+from jobclaw.spi.fetch import Fetched, Fetcher, FetchError
 from jobclaw.spi.gate import IdentityGate
 from jobclaw.spi.hooks import ChannelPlugin, Command, hookimpl
 from jobclaw.spi.http import HttpChannel, HttpRoute, RawRequest, RawResponse
@@ -50,6 +51,9 @@ __all__ = [
     "Clock",
     "Command",
     "CommandInfo",
+    "FetchError",
+    "Fetched",
+    "Fetcher",
     "File",
     "HttpChannel",
     "HttpRoute",

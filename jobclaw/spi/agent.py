@@ -11,6 +11,7 @@ import msgspec
 
 from jobclaw.model import InboundMessage, Locale, ReplyPart, Role, User, Value
 from jobclaw.model.message import AttachmentKind
+from jobclaw.spi.fetch import Fetcher
 from jobclaw.spi.llm import LlmClient
 
 
@@ -95,6 +96,7 @@ class Tools(Value, frozen=True):
 
     profile: Profile
     llm: LlmClient | None = None
+    fetch: Fetcher | None = None
 
 
 class AgentRequest(Value, frozen=True):

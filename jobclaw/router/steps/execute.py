@@ -31,6 +31,7 @@ from jobclaw.router.policy import Policy
 from jobclaw.router.voice import Voice
 from jobclaw.router.workbench import TurnMemory, TurnProfile, TurnSession
 from jobclaw.spi.agent import AgentRequest, Tools
+from jobclaw.spi.fetch import Fetcher
 from jobclaw.spi.llm import LlmClient
 from jobclaw.spi.local import AgentFailure
 from jobclaw.spi.store import MemoryWrite, Store
@@ -53,6 +54,7 @@ class Surroundings:
     abandon: Callable[[Task, AgentFailure], None]
     clean: Callable[[str], str]
     llm: LlmClient | None = None
+    fetch: Fetcher | None = None
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ class ExecuteStep:
             user=_copied(turn.user),
             locale=turn.locale,
             session=session,
-            tools=Tools(profile=profile, llm=self._around.llm),
+            tools=Tools(profile=profile, llm=self._around.llm, fetch=self._around.fetch),
             say=partial(_say, entry, self._voice, turn),
             at=turn.at,
             intent=turn.intent,

@@ -1,0 +1,1 @@
+"""The one way to fetch an address that came from outside."""
