@@ -76,7 +76,7 @@ class PostingList:
         for number, match in enumerate(found[:PAGE], start=1):
             yield Markdown(self._line(number, match.posting, match.words))
         if len(found) > PAGE:
-            yield Markdown("\n" + self._request.say("list.more"))
+            yield Markdown("\n\n" + self._request.say("list.more"))
 
     def _shown(self) -> tuple[Posting, ...]:
         ids = self._listing.ids[self._listing.start : self._listing.start + PAGE]

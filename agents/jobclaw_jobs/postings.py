@@ -16,6 +16,11 @@ import msgspec
 
 _LATIN = re.compile(r"[a-z][a-z0-9+#.]*[a-z0-9+#]|[a-z]")
 _HAN_RUN = re.compile(r"[㐀-鿿]{2,}")
+# Cut out before pairs are made, so that none spans them: 推荐几个岗位 names nothing.
+_FILLER = re.compile(
+    r"有什么|有没有|适合我的|合适的|推荐|看看|给我|帮我|几个|几份|一些|一点|什么|哪些|随便"
+    r"|岗位|工作|职位|招聘|吗|吧|呢|啊|呀|我|的"
+)
 _REMOTE = frozenset({"远程", "remote"})
 
 
@@ -94,7 +99,8 @@ def _words(text: str) -> set[str]:
     """The Latin words and Chinese character pairs of a text that say something."""
     folded = _fold(text)
     latin = {word for word in _LATIN.findall(folded) if word not in _GENERAL}
-    pairs = {run[i : i + 2] for run in _HAN_RUN.findall(folded) for i in range(len(run) - 1)}
+    runs = _HAN_RUN.findall(_FILLER.sub(" ", folded))
+    pairs = {run[i : i + 2] for run in runs for i in range(len(run) - 1)}
     return latin | (pairs - _GENERAL)
 
 

@@ -89,6 +89,9 @@ def test_the_first_sentences_find_an_answer_that_does_not_mislead(
     ("text", "says"),
     [
         ("我想找工作", "您没有说城市"),
+        ("推荐几个岗位", "您没有说城市"),
+        ("给我推荐几份工作", "您没有说城市"),
+        ("推荐几个会飞的岗位", "没有找到"),
         ("help me find a job", "You named no city"),
         ("just show me jobs", "You named no city"),
     ],
