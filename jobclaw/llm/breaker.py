@@ -4,7 +4,7 @@ closed ─failures in a row─► open ─time─► half-open (one probe) ─�
 
 A refused key or an unpaid bill (401, 402, 403) stays until the configuration changes, which
 makes a new breaker. A local model that has not answered since the start is cold: it is loading,
-and its timeouts do not count.
+and its timeouts do not count, unless it takes longer than any model does.
 """
 
 from __future__ import annotations
@@ -78,6 +78,10 @@ class Breaker:
     def abandoned(self) -> None:
         """Nobody knows: the call was cancelled, or the fault was the question's."""
         self._probing = False
+
+    def overdue(self) -> None:
+        """It had its time to load: from now on timeouts count."""
+        self._cold = False
 
     def failed(self, why: Failure, retry_after: float | None = None) -> None:
         """It failed; `retry_after` are the seconds for which it asked to be left alone."""

@@ -101,12 +101,19 @@ class LitellmClient:
             library = await self._library.load()
             for line in self._lines:
                 if line.breaker.is_cold:
-                    until = _now() + WARM_S
-                    await self._call(library, line, Question((TINY_QUESTION,), until), until)
-        except CallError as failed:
-            _log.warning("a local model is not ready: %s", failed.error)
+                    await self._load(library, line)
         except LlmError as error:
             _log.warning("the model is not ready: %s", error)
+
+    async def _load(self, library: Litellm, line: Line) -> None:
+        """Let a local model load; one that hangs for so long is none that loads."""
+        until = _now() + WARM_S
+        try:
+            await self._call(library, line, Question((TINY_QUESTION,), until), until)
+        except CallError as failed:
+            if failed.fault.why == "timeout":
+                line.breaker.overdue()
+            _log.warning("a local model is not ready: %s", failed.error)
 
     async def probe(self) -> tuple[Probe, ...]:
         """Ask every model one tiny question, breakers and budget apart.

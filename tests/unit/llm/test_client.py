@@ -10,6 +10,7 @@ import pytest
 from fakes.hand_clock import HandClock
 from fakes.llm_server import WAIT_S, Answer, Asked, LlmServer, Plan
 
+from jobclaw.llm import client as client_module
 from jobclaw.llm.client import LitellmClient, open_client
 from jobclaw.llm.convert import TEXT_MOST
 from jobclaw.observe.redaction import Redactor
@@ -265,6 +266,17 @@ async def test_a_cold_local_model_may_take_its_time_to_load(opened: Open, server
     await client.warm()
     assert server.asked[-1].user.startswith("Answer with")
     server.answer = Answer(fault="hang")
+    assert (await failure(client, 0.2)).why == "timeout"
+    assert (await failure(client, 0.2)).why == "open"
+
+
+async def test_a_local_model_that_hangs_for_ever_is_left_alone_in_the_end(
+    opened: Open, server: LlmServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(client_module, "WARM_S", 0.3)
+    server.answer = Answer(fault="hang")
+    client = await opened(breaker_failures=1)
+    await client.warm()
     assert (await failure(client, 0.2)).why == "timeout"
     assert (await failure(client, 0.2)).why == "open"
 
