@@ -103,6 +103,16 @@ async def test_a_file_that_nobody_reads_is_said_so_by_its_name(daemon: Daemon) -
         assert "收到了 简历.pdf" in words(await cy.say(attachments=[upload]))
 
 
+async def test_a_file_is_not_taken_for_a_search_of_postings(daemon: Daemon) -> None:
+    async with visitor(daemon) as flo:
+        await flo.say("帮我看看有没有合适的 Java 岗位")
+        await flo.say("跳过")
+        upload = await flo.upload("简历.pdf", b"%PDF-1.4 a")
+        assert "读不了文件" in words(await flo.say("这是我的简历", attachments=[upload]))
+        more = await flo.upload("再来.pdf", b"%PDF-1.4 b")
+        assert "云帆科技" in words(await flo.say("推荐上海的 Java 岗位", attachments=[more]))
+
+
 @pytest.mark.parametrize("blank", ["\u200b", "\ufeff \u3000", "\u2060\u00ad"])
 async def test_inb06_what_cannot_be_seen_spoils_nothing_that_follows(
     daemon: Daemon, blank: str

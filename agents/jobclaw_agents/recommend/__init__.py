@@ -37,6 +37,9 @@ class RecommendAgent(Agent):
             if not found:
                 found = self._index.find(request.tools.profile.get("skills"))
                 heading = "recommend.by-profile"
+            if not found and request.message.attachments:
+                yield Markdown(request.say("list.file"))
+                return
             if not found and self._index.is_unspecific(request.text):
                 found, heading = self._index.newest(), "list.unspecific"
             if not found:

@@ -32,6 +32,9 @@ class SearchAgent(Agent):
         answer = listing.follow_up()
         if answer is None:
             found, heading = self._index.find(request.text), "search.found"
+            if not found and request.message.attachments:
+                yield Markdown(request.say("list.file"))
+                return
             if not found and self._index.is_unspecific(request.text):
                 found, heading = self._index.newest(), "list.unspecific"
             if not found:
