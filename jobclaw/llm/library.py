@@ -138,6 +138,10 @@ def _imported(name: str) -> Litellm:
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     module = importlib.import_module(name)
     _quieten(module)
+    if name == NAME:
+        from jobclaw.llm.bounds import bound_answers  # noqa: PLC0415 - loads an HTTP client
+
+        bound_answers()
     return cast("Litellm", module)
 
 

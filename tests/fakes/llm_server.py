@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gzip
 import json
 import threading
 from collections.abc import Callable, Sequence
@@ -30,7 +31,9 @@ from typing import Any, Literal, Self, cast
 from aiohttp import web
 
 WAIT_S = 30.0
-Fault = Literal["", "hang", "drip", "reset", "cut-off", "garbage", "no-choices"]
+Fault = Literal[
+    "", "hang", "drip", "reset", "cut-off", "garbage", "no-choices", "long", "packed"
+]
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class Answer:
     """One answer of the server.
 
     `fault`: hang (nothing is ever sent), drip (one byte each `drip_s`), reset (the connection
-    breaks), cut-off (half a body), garbage (no JSON), no-choices (JSON that is no completion).
+    breaks), cut-off (half a body), garbage (no JSON), no-choices (JSON that is no completion),
+    long (a body without end), packed (a good answer in much space, packed though not asked).
     With `status` 400 and more, `text` is the message of the error.
     """
 
@@ -175,6 +179,10 @@ class LlmServer:
             if request.transport is not None:
                 request.transport.abort()
             return web.Response()
+        if answer.fault == "long":
+            return await self._send_without_end(request)
+        if answer.fault == "packed":
+            return _packed(asked, answer)
         if answer.fault in ("drip", "cut-off"):
             return await self._send_badly(request, asked, answer)
         if answer.fault == "garbage":
@@ -194,6 +202,14 @@ class LlmServer:
             await self._drip(response, data if answer.fault == "drip" else b"", answer.drip_s)
         if request.transport is not None:
             request.transport.abort()
+        return response
+
+    async def _send_without_end(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        with contextlib.suppress(ConnectionResetError):  # the client has had enough
+            while not self._closing.is_set():
+                await response.write(b" " * 65536)
         return response
 
     async def _drip(self, response: web.StreamResponse, data: bytes, drip_s: float) -> None:
@@ -224,6 +240,12 @@ def _response(asked: Asked, answer: Answer) -> web.Response:
     elif answer.fault == "no-choices":
         body["choices"] = []
     return web.json_response(body, status=answer.status, headers=headers)
+
+
+def _packed(asked: Asked, answer: Answer) -> web.Response:
+    data = json.dumps(_completion(asked, answer)).encode() + b" " * 20_000_000
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    return web.Response(body=gzip.compress(data), headers=headers)
 
 
 def _completion(asked: Asked, answer: Answer) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from fakes.hand_clock import HandClock
@@ -268,6 +269,17 @@ async def test_a_cold_local_model_may_take_its_time_to_load(opened: Open, server
     server.answer = Answer(fault="hang")
     assert (await failure(client, 0.2)).why == "timeout"
     assert (await failure(client, 0.2)).why == "open"
+
+
+@pytest.mark.parametrize("fault", ["long", "packed"])
+async def test_an_answer_is_bounded_before_it_is_read(
+    opened: Open, server: LlmServer, fault: Literal["long", "packed"]
+):
+    server.answer = Answer(text="fine", fault=fault)
+    client = await opened(max_attempts=1)
+    assert (await failure(client, 10.0)).why == "error"
+    server.answer = "x" * 100_000
+    assert len((await client.complete(QUESTION, deadline_s=10)).text) > 1000
 
 
 async def test_a_local_model_that_hangs_for_ever_is_left_alone_in_the_end(
