@@ -78,6 +78,10 @@ class PostingList:
         if len(found) > PAGE:
             yield Markdown("\n\n" + self._request.say("list.more"))
 
+    def about_file(self) -> Markdown:
+        """What is said of a file that was sent: nobody here reads one."""
+        return Markdown(self._request.say("list.file"))
+
     def _shown(self) -> tuple[Posting, ...]:
         ids = self._listing.ids[self._listing.start : self._listing.start + PAGE]
         return tuple(posting for id_ in ids if (posting := self._index.get(id_)) is not None)

@@ -38,7 +38,7 @@ class RecommendAgent(Agent):
                 found = self._index.find(request.tools.profile.get("skills"))
                 heading = "recommend.by-profile"
             if not found and request.message.attachments:
-                yield Markdown(request.say("list.file"))
+                yield listing.about_file()
                 return
             if not found and self._index.is_unspecific(request.text):
                 found, heading = self._index.newest(), "list.unspecific"

@@ -33,7 +33,7 @@ class SearchAgent(Agent):
         if answer is None:
             found, heading = self._index.find(request.text), "search.found"
             if not found and request.message.attachments:
-                yield Markdown(request.say("list.file"))
+                yield listing.about_file()
                 return
             if not found and self._index.is_unspecific(request.text):
                 found, heading = self._index.newest(), "list.unspecific"
