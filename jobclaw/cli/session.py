@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from jobclaw.app.core import Core, SystemClock, build_core, load_plugins, load_texts
+from jobclaw.errors import ConfigError
 from jobclaw.observe.logs import log_to
 from jobclaw.service.local_operations import LocalOperations
 from jobclaw.service.operations import Operations
@@ -24,8 +25,16 @@ T = TypeVar("T")
 
 
 def settings_of(config: Path | None) -> Settings:
-    """Load the settings and log where they say."""
-    settings = load_settings(config, os.environ)
+    """Load the settings and log where they say.
+
+    Where a daemon runs it holds the secrets: here their variables need not be set.
+    """
+    try:
+        settings = load_settings(config, os.environ)
+    except ConfigError:
+        settings = load_settings(config, os.environ, assume=True)
+        if not daemon_address(settings):
+            raise
     log_to(settings)
     return settings
 

@@ -75,9 +75,9 @@ ReplyPart = Markdown | Buttons | Image | File | Progress
 class OutboundMessage(Value, frozen=True):
     """One message to a platform; `id` (inbound id, dot, number) is the idempotency key.
 
-    `agent` and `in_reply_to` tell what it answers. `stream_id` names the platform's stream that
-    this message finishes, if one was opened. `ttl_s`: seconds after which it is no longer worth
-    sending.
+    `agent` (with `speaker`, its name to people) and `in_reply_to` tell what it answers.
+    `stream_id` names the platform's stream that this message finishes, if one was opened.
+    `ttl_s`: seconds after which it is no longer worth sending.
     """
 
     id: str
@@ -86,6 +86,7 @@ class OutboundMessage(Value, frozen=True):
     v: int = 1
     op: Operation = "send"
     agent: str = ""
+    speaker: str = ""
     in_reply_to: str = ""
     stream_id: str = ""
     seq: int = 0

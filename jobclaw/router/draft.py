@@ -39,15 +39,15 @@ class Draft:
         self._done: list[OutboundMessage] = []
         self._text = ""
         self._lead = "\n".join(notices)
-        self._agent = ""
+        self._agent = self._speaker = ""
         self._spoken = False
         self.offers: tuple[Offer, ...] = ()
 
-    def speak(self, agent: str) -> None:
-        """What follows is said by this agent, in a message of its own."""
+    def speak(self, agent: str, name: str = "") -> None:
+        """What follows is said by this agent, `name` to people, in a message of its own."""
         if agent != self._agent:
             self._close(())
-            self._agent = agent
+            self._agent, self._speaker = agent, name
         self._spoken = False
 
     def lead(self, notices: tuple[str, ...]) -> None:
@@ -122,5 +122,6 @@ class Draft:
             target=message.reply,
             parts=parts,
             agent=self._agent,
+            speaker=self._speaker,
             in_reply_to=message.platform_message_id or message.id,
         )

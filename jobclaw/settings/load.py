@@ -28,12 +28,15 @@ def load_settings(
     config: Path | None,
     env: Mapping[str, str],
     changes: Mapping[str, object] | None = None,
+    *,
+    assume: bool = False,
 ) -> Settings:
     """Load `config`, else $JOBCLAW_CONFIG, else config/jobclaw.yaml, else the shipped defaults.
 
     `local.yaml` beside the file overlays it, and `changes` (of a command line) overlay both.
     `${ENV}` and `file:PATH` are filled in. Relative paths start from the folder that holds
-    `config/`, or from the file's own folder when that has another name.
+    `config/`, or from the file's own folder when that has another name. With `assume` a
+    variable that is not set is no mistake: for commands that use no secret.
 
     Raises:
         ConfigError: a file cannot be read, or `config.invalid` with one of `problems` for each
@@ -45,7 +48,7 @@ def load_settings(
     for source in sources:
         tree = merge(tree, source.tree)
     tree = merge(tree, dict(changes or {}))
-    filling = Filling(env, root)
+    filling = Filling(env, root, assume=assume)
     filled = filling.fill(tree)
     found = list(filling.problems.items())
     origin = Origin(root=root, shipped=defaults_folder(), files=tuple(paths))

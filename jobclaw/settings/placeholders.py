@@ -22,11 +22,16 @@ _FILE_LIMIT_BYTES = 64 * 1024
 
 
 class Filling:
-    """Fills in every text of a tree; what fails is left out and kept in `problems` by path."""
+    """Fills in every text of a tree; what fails is left out and kept in `problems` by path.
 
-    def __init__(self, env: Mapping[str, str], root: Path) -> None:
+    `assume`: a variable that is not set gets a value that stands for it; whoever asks for that
+    must not use secrets.
+    """
+
+    def __init__(self, env: Mapping[str, str], root: Path, *, assume: bool = False) -> None:
         self._env = env
         self._root = root
+        self._assume = assume
         self.problems: dict[Keys, ConfigError] = {}
 
     def fill(self, value: object, keys: Keys = ()) -> object:
@@ -57,6 +62,8 @@ class Filling:
             if not value and default is not None:
                 return default
             if name not in self._env:
+                if self._assume:
+                    return f"not-set-in-this-process-{name}"
                 missing.append(name)
             return value
 

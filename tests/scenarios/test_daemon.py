@@ -264,6 +264,20 @@ def test_doctor_names_a_channel_that_is_down_and_everything_else_works(tmp_path:
     assert home.run("doctor").returncode == 0
 
 
+def test_a_key_that_only_the_daemon_has_stops_no_command_beside_it(tmp_path: Path) -> None:
+    home = Deployment(tmp_path, 'llm: {model: openai/test, api_key: "${DAEMONS_KEY}"}')
+    verbs = (("agents",), ("decisions",), ("chat", "--once", "/current"))
+    with home.daemon(DAEMONS_KEY="sk-of-the-daemon-only") as daemon:
+        for verb in verbs:
+            done = home.run(*verb)
+            assert (done.returncode, done.stderr) == (0, "")
+        assert daemon.end() == 0
+    for verb in verbs:
+        done = home.run(*verb)
+        assert done.returncode == 78
+        assert "DAEMONS_KEY" in done.stderr
+
+
 def test_a_taken_port_is_a_sentence_with_the_next_command(
     daemon: Daemon, tmp_path: Path
 ) -> None:

@@ -195,9 +195,9 @@ class ChatRoutes:
         attachments = await asyncio.to_thread(self._uploads.attach, user, post.attachments)
         locale = locale_of(request, self._settings.locale)
         at = datetime.now(UTC)
-        message = to_message(
-            post, attachments, Sender(id=user, locale=locale), self._account.name, at
-        )
+        name = self._texts.say(locale, "web.guest", id=user[1:5])
+        sender = Sender(id=user, name=name, locale=locale)
+        message = to_message(post, attachments, sender, self._account.name, at)
         accepted = await sink.accept(message)
         self._account.last_in = at
         item = {**said_item(message, at), "id": accepted.message_id}

@@ -236,6 +236,7 @@ def posted_item(posted: Posted, trees: MarkdownTree) -> Json:
         "re": message.in_reply_to,
         "at": posted.at.isoformat(),
         "agent": message.agent,
+        "speaker": message.speaker,
         "blocks": [
             _block(part, f"/chat/files/{posted.seq}/{number}", trees)
             for number, part in enumerate(message.parts)
@@ -251,6 +252,7 @@ def preview_item(message: OutboundMessage, trees: MarkdownTree) -> Json:
         "id": message.id,
         "re": message.in_reply_to,
         "agent": message.agent,
+        "speaker": message.speaker,
         "blocks": [{"t": "text", "c": trees.parse(text)}] if text else [],
     }
     return {**item, "progress": progress[-1]} if progress else item

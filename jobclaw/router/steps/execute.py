@@ -101,7 +101,7 @@ class ExecuteStep:
         session = TurnSession(self._store, turn.session.key, memory)
         profile = TurnProfile(turn.user)
         draft.lead(turn.notices)
-        draft.speak(entry.id)
+        draft.speak(entry.id, self._voice.agent(turn.locale, entry.id))
         fault = await self._run(entry, self._request(turn, entry, session, profile), draft)
         if fault is not None:
             return self._failed(turn, entry, fault, draft)

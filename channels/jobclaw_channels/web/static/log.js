@@ -115,7 +115,7 @@ export class Log {
   }
 
   made(key, item) {
-    const who = item.type === "said" ? say("you") : item.agent || say("bot");
+    const who = item.type === "said" ? say("you") : item.speaker || item.agent || say("bot");
     const shown = element(
       "article",
       { class: `message ${item.type === "said" ? "mine" : "theirs"}`, "data-key": key, "data-at": item.at },
@@ -187,7 +187,8 @@ function keyOf(item) {
 }
 
 function metaOf(item, at) {
-  return item.agent ? [element("span", { class: "agent" }, item.agent), timeOf(at)] : [timeOf(at)];
+  const who = item.speaker || item.agent;
+  return who ? [element("span", { class: "agent" }, who), timeOf(at)] : [timeOf(at)];
 }
 
 function timeOf(at) {
