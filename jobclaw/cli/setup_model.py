@@ -33,6 +33,16 @@ class ModelOptions:
         return any((self.preset, self.model, self.api_base, self.key_env))
 
 
+def check_options(options: ModelOptions) -> None:
+    """Refuse options that name no model, before anything is written.
+
+    Raises:
+        UsageError: there is no such preset, or it lacks something.
+    """
+    if options.is_given:
+        _preset(options)
+
+
 def set_up_model(terminal: Terminal, config: Path, options: ModelOptions) -> int:
     """Write the model into `local.yaml` beside `config` and offer to ask it; 1 if that fails.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from jobclaw.app.core import load_plugins, load_texts
-from jobclaw.cli.setup_model import ModelOptions, set_up_model
+from jobclaw.cli.setup_model import ModelOptions, check_options, set_up_model
 from jobclaw.cli.terminal import EXIT_IO, Terminal
 from jobclaw.errors import JobclawError
 from jobclaw.service.references import References, refuse
@@ -28,6 +28,7 @@ def init(terminal: Terminal, folder: Path, options: ModelOptions) -> int:
 
     Nothing that exists is touched, but the model in `config/local.yaml`.
     """
+    check_options(options)
     target = folder / "config"
     _write(target, lambda: target.mkdir(parents=True, exist_ok=True))
     agents = folder / "agents"

@@ -85,6 +85,7 @@ def test_what_is_lacking_is_said(empty: Deployment, options: tuple[str, ...], pa
     assert done.returncode == 2
     assert part in done.stderr
     assert not local(empty).exists()
+    assert not (empty.folder / "config" / "roles.yaml").exists()  # nothing was begun
 
 
 def test_a_file_that_cannot_be_edited_is_left_alone(empty: Deployment):
