@@ -12,7 +12,7 @@ import errno
 import gc
 import logging
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
@@ -118,12 +118,12 @@ class PluginHost(Generic[R]):
         files: Sequence[Path] = (),
         *,
         on_plugins: Callable[[], object],
-        on_files: Callable[[], object],
+        on_files: Callable[[], Awaitable[object]],
     ) -> Coroutine[object, object, None]:
         """Until `stop`: load changed, new and removed drop-ins, and look at `files` as well.
 
-        `on_plugins` is told after a change has been dealt with, `on_files` when a file is
-        another than at the time of this call; neither may raise.
+        `on_plugins` is told after a change has been dealt with, `on_files` awaited when a file
+        is another than at the time of this call; neither may raise.
         """
         return self._watch(stop, FileWatch(files), on_plugins, on_files)
 
@@ -132,7 +132,7 @@ class PluginHost(Generic[R]):
         stop: asyncio.Event,
         files: FileWatch,
         on_plugins: Callable[[], object],
-        on_files: Callable[[], object],
+        on_files: Callable[[], Awaitable[object]],
     ) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._watch_drop_ins(stop, on_plugins))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 _log = logging.getLogger(__name__)
@@ -24,14 +24,16 @@ class FileWatch:
         self._paths = tuple(paths)
         self._seen = self._look()
 
-    async def run(self, stop: asyncio.Event, on_change: Callable[[], object]) -> None:
-        """Tell `on_change` whenever one is written, made or removed, until `stop`."""
+    async def run(
+        self, stop: asyncio.Event, on_change: Callable[[], Awaitable[object]]
+    ) -> None:
+        """Await `on_change` whenever one is written, made or removed, until `stop`."""
         folders = sorted({path.parent for path in self._paths})
         async for _ in moments(stop, folders, recursive=False):
             now = self._look()
             if now != self._seen:
                 self._seen = now
-                on_change()
+                await on_change()
 
     def _look(self) -> list[tuple[int, int, int] | None]:
         return [_stamp(path) for path in self._paths]

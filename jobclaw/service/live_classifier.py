@@ -1,12 +1,14 @@
 """The classifier in use, from the keyword table and the agents' own keywords.
 
-It is replaced when either changes. A broken new table keeps the old one and says so.
+It is replaced when either changes. A broken new table keeps the old one and says so. A new
+table is read and built on a thread, since a large one takes seconds, which nobody shall wait.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from jobclaw.errors import ConfigError, PluginError
@@ -35,6 +37,7 @@ class LiveClassifier:
         self._agents = agents
         self._file = load_keywords(table, overlay)
         self.problem: ConfigError | None = None
+        self._changes = 0
         self._cascade = self._build()
 
     @property
@@ -56,12 +59,14 @@ class LiveClassifier:
         """See `intent.cascade.Cascade`."""
         return self._cascade.classify(text)
 
-    def reload(self) -> bool:
+    async def reload(self) -> bool:
         """Read the table again; False if it is broken and the old one stays."""
         kept = self._file
         try:
-            self._file = load_keywords(*self._paths)
-            self._cascade = self._build()
+            new = await asyncio.to_thread(load_keywords, *self._paths)
+            table = await self._built(new)
+            self._file = new
+            self._cascade = self._over(table)
         except ConfigError as error:
             self._file, self.problem = kept, error
             _log.warning("the new keyword table is not used: %s", error)
@@ -71,14 +76,33 @@ class LiveClassifier:
 
     def refresh(self) -> None:
         """Build the classifier anew, as after a change of the agents."""
+        self._changes += 1
         self._cascade = self._build()
 
+    async def _built(self, file: KeywordFile) -> KeywordTable:
+        """Build on a thread, and again if agents change meanwhile."""
+        while True:
+            seen, keywords = self._changes, self._keywords(file)
+            priorities = self._agents.priorities()
+            table = await asyncio.to_thread(KeywordTable.build, keywords, priorities)
+            if seen == self._changes:
+                return table
+
     def _build(self) -> Cascade:
-        merged = {intent: dict(words) for intent, words in self._file.intents.items()}
+        keywords = self._keywords(self._file)
+        return self._over(KeywordTable.build(keywords, self._agents.priorities()))
+
+    def _keywords(self, file: KeywordFile) -> Mapping[str, Mapping[str, float]]:
+        """All words by intent: the table's, the agents' own, what they tell people to say."""
+        merged = {intent: dict(words) for intent, words in file.intents.items()}
         for intent, words in self._agents.keywords().items():
             merged[intent] = {**words, **merged.get(intent, {})}
         for intent, example in self._examples():
             merged.setdefault(intent, {}).setdefault(example, 1.0)
+        return merged
+
+    def _over(self, table: KeywordTable) -> Cascade:
+        """The classifier over a table; the commands of the file are known from now on."""
         try:
             self._agents.table.replace(KEYWORD_FILE_SOURCE, self._commands(), operator=True)
         except PluginError as error:
@@ -88,7 +112,7 @@ class LiveClassifier:
                 command=error.values.get("command", ""),
             ) from error
         return Cascade(
-            KeywordTable.build(merged, self._agents.priorities()),
+            table,
             high=self._settings.high,
             medium=self._settings.medium,
             margin=self._settings.clarify.margin,

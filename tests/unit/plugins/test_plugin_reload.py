@@ -122,6 +122,9 @@ class Watched:
     plugins: asyncio.Event = field(default_factory=asyncio.Event)
     files: asyncio.Event = field(default_factory=asyncio.Event)
 
+    async def note_files(self) -> None:
+        self.files.set()
+
     async def told(self, event: asyncio.Event) -> None:
         async with asyncio.timeout(PATIENCE_S):
             await event.wait()
@@ -134,7 +137,7 @@ async def watching(host: PluginHost[AgentRegistry], *files: Path) -> AsyncGenera
     watched = Watched(host)
     task = asyncio.create_task(
         host.watch(
-            watched.stop, files, on_plugins=watched.plugins.set, on_files=watched.files.set
+            watched.stop, files, on_plugins=watched.plugins.set, on_files=watched.note_files
         )
     )
     yield watched
