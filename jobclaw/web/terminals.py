@@ -200,7 +200,10 @@ class Terminal:
 
 
 class Terminals:
-    """All attached terminals; the newest one that shows a conversation gets its messages."""
+    """All attached terminals.
+
+    The one that attached or spoke last, of those that show a conversation, gets its messages.
+    """
 
     def __init__(self, traffic: Traffic, now: Callable[[], datetime]) -> None:
         self._traffic = traffic
@@ -234,8 +237,8 @@ class Terminals:
 
     def serving(self, target: ReplyTarget) -> Terminal | None:
         """Who shows messages to a target now."""
-        newest_first = reversed(self._attached.values())
-        return next((one for one in newest_first if not one.gone and one.shows(target)), None)
+        latest_first = reversed(self._attached.values())
+        return next((one for one in latest_first if not one.gone and one.shows(target)), None)
 
     async def accept(self, terminal: Terminal, message: InboundMessage) -> Accepted:
         """Hand in what somebody wrote at a terminal."""
@@ -245,6 +248,8 @@ class Terminals:
         chat = chat_key(message.reply)
         known = chat in terminal.chats
         terminal.spoke(message)
+        if self._attached.pop(terminal.id, None) is not None:
+            self._attached[terminal.id] = terminal
         if not known:
             self._traffic.resume(chat)
         accepted = await self._traffic.accept(message)

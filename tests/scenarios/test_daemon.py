@@ -97,6 +97,19 @@ class TestThroughTheDaemon:
             chat.end()
         assert daemon.process.poll() is None
 
+    def test_of_two_terminals_in_a_conversation_the_one_that_spoke_is_answered(
+        self, daemon: Daemon, home: Deployment
+    ) -> None:
+        with home.chat() as first, home.chat() as second:
+            answers = [
+                chat.say("数一数", user="eve") for chat in (first, second, first, second)
+            ]
+            assert [answer["text"] for answer in answers] == ["1", "2", "3", "4"]
+            first.end()
+            assert second.say("数一数", user="eve")["text"] == "5"
+            second.end()
+        assert daemon.process.poll() is None
+
     def test_verbs_see_and_change_what_the_daemon_has(
         self, daemon: Daemon, home: Deployment
     ) -> None:
