@@ -35,7 +35,6 @@ class Engine:
         self._core = core
         self._adapter_of = adapter_of
         policy = core.settings.unknown_send
-        self._inbox = Inbox(core.store, core.bus)
         self.outbox = Outbox(
             core.store, core.bus, adapter_of, UnknownPolicy(policy.answers, policy.pushes)
         )
@@ -57,7 +56,9 @@ class Engine:
             self._turns,
             self._committed,
             max_parallel=core.settings.bus.max_parallel,
+            leaves=self.outbox.leaves,
         )
+        self._inbox = Inbox(core.store, core.bus, self.lanes)
         core.bus.attach(MESSAGE_RECEIVED, self.lanes.offer)
 
     def recover(self) -> None:

@@ -7,6 +7,7 @@ on to the bus; a duplicate is recognised by its keys and goes nowhere.
 from __future__ import annotations
 
 import logging
+from typing import Protocol
 
 import msgspec
 from ulid import ULID
@@ -21,12 +22,28 @@ from jobclaw.spi.trace import CURRENT_MESSAGE
 _log = logging.getLogger(__name__)
 
 
-class Inbox:
-    """Accepts messages durably and tells the bus."""
+class Admission(Protocol):
+    """Who knows which messages start at once; the lanes, seen from here."""
 
-    def __init__(self, journal: Journal, bus: EventBus) -> None:
+    def admit(self, message: InboundMessage) -> bool:
+        """Whether the message starts as soon as it is accepted."""
+        ...
+
+    def release(self, message: InboundMessage) -> None:
+        """An admitted message is on disk, or will never be."""
+        ...
+
+
+class Inbox:
+    """Accepts messages durably and tells the bus.
+
+    What `lanes` admit is accepted with its first attempt counted, which saves an operation.
+    """
+
+    def __init__(self, journal: Journal, bus: EventBus, lanes: Admission | None = None) -> None:
         self._journal = journal
         self._bus = bus
+        self._lanes = lanes
 
     async def accept(self, message: InboundMessage, cursor: Cursor | None = None) -> Accepted:
         """Store the message (and the platform cursor) and return when that is on disk.
@@ -36,11 +53,17 @@ class Inbox:
         """
         if not message.id:
             message = msgspec.structs.replace(message, id=str(ULID()))
-        ingested = await self._journal.ingest(message, cursor)
+        lanes = self._lanes
+        claimed = lanes is not None and lanes.admit(message)
+        try:
+            ingested = await self._journal.ingest(message, cursor, claimed=claimed)
+        finally:
+            if lanes is not None and claimed:
+                lanes.release(message)
         if _log.isEnabledFor(logging.DEBUG):
             _say(ingested, message.channel)
         if not ingested.duplicate:
-            row = InboxRow(seq=ingested.seq, message=message, attempts=0)
+            row = InboxRow(seq=ingested.seq, message=message, attempts=int(claimed))
             self._bus.publish(MESSAGE_RECEIVED, row)
         return Accepted(message_id=ingested.message_id, duplicate=ingested.duplicate)
 

@@ -4,7 +4,8 @@ A row goes ready â†’ sending (counted, on disk before the platform is called) â†
 ready for a later attempt, or dead. A row found in `sending` after a crash is *unknown*: whether
 the platform has it cannot be known, so it is sent again under the same id where that is
 harmless or where the policy says so (answers are resent, pushes held). Outbound is therefore
-at-least-once, and a duplicate can happen only in the crash window of one call.
+at-least-once, and a duplicate can happen only in the crash window of one call. An answer whose
+chat is idle is committed in `sending` already (`leaves`): its call is next.
 
 Previews of a streamed answer are not stored. They go to the platform while nothing else of the
 chat waits, one at a time, the newest text only; the final message carries the stream's id and
@@ -96,6 +97,17 @@ class Outbox:
         waiting = self._chat(chat)
         waiting.behind = True
         self._start(chat, waiting)
+
+    def leaves(self, message: OutboundMessage) -> bool:
+        """Whether the platform is called as soon as this reply is on disk.
+
+        Then it can be committed as `sending`, which saves an operation of the journal. A crash
+        before the call makes it unknown all the same, so only where unknown ones are resent.
+        """
+        adapter = self._adapter_of(message.target)
+        if adapter is None or self._closing or chat_key(message.target) in self._chats:
+            return False
+        return self._resends(message, adapter)
 
     def dispatch(self, rows: tuple[OutboxRow, ...]) -> None:
         """Queue rows that have just been committed."""
@@ -199,13 +211,13 @@ class Outbox:
         """Deliver a row; False when nobody serves its chat now, so that it stays for later."""
         message, patient = row.message, self._patience.until_done
         CURRENT_MESSAGE.set(message.id)
-        policy = self._policy.pushes if message.push else self._policy.answers
+        counted = row.attempt if row.state == "sending" else 0
         while (adapter := self._adapter_of(message.target)) is not None:
-            certain = row.state != "unknown" or adapter.capabilities.idempotent
-            if not certain and policy == "hold":
+            if row.state == "unknown" and not self._resends(message, adapter):
                 _log.warning("message %s may have been sent; held (unknown_send)", message.id)
                 return True
-            attempt = await patient(partial(self._journal.mark_sending, row.seq))
+            mark = partial(self._journal.mark_sending, row.seq)
+            attempt, counted = counted or await patient(mark), 0
             receipt = await self._call(adapter, render(message, adapter.capabilities))
             if receipt.ok or receipt.error is None:
                 await patient(partial(self._journal.mark_sent, row.seq, receipt))
@@ -222,6 +234,11 @@ class Outbox:
             if self._adapter_of(message.target) is adapter:
                 await asyncio.sleep(_pause(attempt, error))
         return False
+
+    def _resends(self, message: OutboundMessage, adapter: ChannelAdapter) -> bool:
+        """Whether a message that may have arrived is sent again."""
+        policy = self._policy.pushes if message.push else self._policy.answers
+        return policy == "resend" or adapter.capabilities.idempotent
 
     async def _call(self, adapter: ChannelAdapter, message: OutboundMessage) -> DeliveryReceipt:
         try:

@@ -145,18 +145,28 @@ class ModelUsage(Value, frozen=True):
 class Journal(Protocol):
     """Inbox and outbox."""
 
-    async def ingest(self, message: InboundMessage, cursor: Cursor | None = None) -> Ingested:
-        """Store a message (its `id` set) and the cursor together, or see a duplicate."""
+    async def ingest(
+        self, message: InboundMessage, cursor: Cursor | None = None, *, claimed: bool = False
+    ) -> Ingested:
+        """Store a message (its `id` set) and the cursor together, or see a duplicate.
+
+        `claimed` counts the first attempt with it, for a message whose turn is next.
+        """
         ...
 
     async def claim(self, seq: int) -> int:
         """Count one more attempt, on disk before the handler runs; returns the count."""
         ...
 
-    async def commit(self, handled: Handled) -> tuple[OutboxRow, ...]:
+    async def unclaim(self, seq: int) -> None:
+        """Take the latest attempt back: its handler did not run, the message waits again."""
+        ...
+
+    async def commit(self, handled: Handled, *, sending: bool = False) -> tuple[OutboxRow, ...]:
         """Make everything of a handled message true at once; returns its outbox rows.
 
-        A message that is handled already changes nothing and returns no rows.
+        A message that is handled already changes nothing and returns no rows. `sending` counts
+        the first attempt of the first row with it, for a chat whose platform is called next.
         """
         ...
 

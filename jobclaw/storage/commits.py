@@ -29,10 +29,11 @@ _LABEL = ManyRows("INSERT INTO label (inbox, text, intent, agent, source, at)", 
 
 
 class Commit(NamedTuple):
-    """A handled message, and what its session means for the file."""
+    """A handled message, what its session means for the file, and whether a reply leaves."""
 
     handled: Handled
     session: SessionWrite | None
+    sending: bool
 
 
 class Committed(NamedTuple):
@@ -56,13 +57,23 @@ def commit_all(txn: Txn, commits: Sequence[Commit]) -> list[Committed]:
     _decide(txn, [commit.handled for commit in fresh])
     for commit in fresh:
         _apply_rest(txn, commit.handled)
-    rows = iter(put(txn, [message for commit in fresh for message in commit.handled.outbox]))
+    replies = [message for commit in fresh for message in commit.handled.outbox]
+    rows = iter(put(txn, replies, _sending(fresh)))
     return [
         Committed(_take(rows, len(commit.handled.outbox)), fresh=True)
         if first.get(commit.handled.seq) is commit
         else Committed((), fresh=False)
         for commit in commits
     ]
+
+
+def _sending(commits: Sequence[Commit]) -> set[str]:
+    """The ids of replies whose platform is called as soon as this is on disk."""
+    return {
+        commit.handled.outbox[0].id
+        for commit in commits
+        if commit.sending and commit.handled.outbox
+    }
 
 
 def _take(rows: Iterator[OutboxRow | None], count: int) -> tuple[OutboxRow, ...]:

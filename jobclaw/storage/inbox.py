@@ -37,6 +37,9 @@ _CLAIM = """
 _CLAIMED = """
     SELECT json_group_object(seq, attempts) FROM inbox
     WHERE state < 2 AND seq IN (SELECT value FROM json_each(?))"""
+_UNCLAIM = """
+    UPDATE inbox SET attempts = attempts - 1, state = 0
+    WHERE state = 1 AND attempts > 0 AND seq IN (SELECT value FROM json_each(?))"""
 _LANES = "SELECT lane FROM inbox WHERE state < 2 GROUP BY lane ORDER BY min(seq)"
 _READY = """
     SELECT seq, message, attempts FROM inbox
@@ -53,6 +56,7 @@ _Key = tuple[str, str, str]
 class _Arrival(NamedTuple):
     message: InboundMessage
     cursor: Cursor | None
+    claimed: bool
 
 
 class _Ingest:
@@ -62,19 +66,19 @@ class _Ingest:
         self._kept_ms = dedup_days * MS_PER_DAY
 
     def __call__(self, txn: Txn, items: Sequence[_Arrival]) -> list[Ingested]:
-        keys_of = [_keys(message) for message, _ in items]
+        keys_of = [_keys(item.message) for item in items]
         known = self._known(txn, [key for keys in keys_of for key in keys])
         results: list[Ingested] = []
         rows: list[tuple[SqlValue, ...]] = []
         new_keys: dict[_Key, int] = {}
         seq = last_seq(txn, "inbox")
-        for (message, _), keys in zip(items, keys_of, strict=True):
+        for (message, _, claimed), keys in zip(items, keys_of, strict=True):
             place = next((known[key] for key in keys if key in known), None)
             duplicate = place is not None
             if place is None:
                 seq += 1
                 place = (seq, message.id)
-                rows.append(_row(txn, seq, message))
+                rows.append(_row(txn, seq, message, claimed=claimed))
             results.append(Ingested(seq=place[0], message_id=place[1], duplicate=duplicate))
             for key in keys:
                 if key not in known:
@@ -98,10 +102,11 @@ def _keys(message: InboundMessage) -> list[_Key]:
     return [(message.channel, message.account, key) for key in message.dedup_keys]
 
 
-def _row(txn: Txn, seq: int, message: InboundMessage) -> tuple[SqlValue, ...]:
+def _row(txn: Txn, seq: int, message: InboundMessage, *, claimed: bool) -> tuple[SqlValue, ...]:
     body = to_json(message).decode()
     lane = lane_key(message)
-    return (seq, message.id, lane, message.platform_message_id, 0, 0, txn.now, body)
+    state = attempts = int(claimed)
+    return (seq, message.id, lane, message.platform_message_id, state, attempts, txn.now, body)
 
 
 def _claim(txn: Txn, seqs: Sequence[int]) -> list[int | StorageError]:
@@ -116,6 +121,11 @@ def _claim(txn: Txn, seqs: Sequence[int]) -> list[int | StorageError]:
     ]
 
 
+def _unclaim(txn: Txn, seqs: Sequence[int]) -> list[None]:
+    txn.db.execute(_UNCLAIM, (to_json(seqs).decode(),))
+    return [None] * len(seqs)
+
+
 class InboxPart(Part):
     """The inbox half of `spi.store.Journal`."""
 
@@ -123,13 +133,19 @@ class InboxPart(Part):
         super().__init__(access)
         self._ingest = _Ingest(access.dedup_days)
 
-    async def ingest(self, message: InboundMessage, cursor: Cursor | None = None) -> Ingested:
+    async def ingest(
+        self, message: InboundMessage, cursor: Cursor | None = None, *, claimed: bool = False
+    ) -> Ingested:
         """See `Journal.ingest`."""
-        return await self._writer.submit(self._ingest, _Arrival(message, cursor))
+        return await self._writer.submit(self._ingest, _Arrival(message, cursor, claimed))
 
     async def claim(self, seq: int) -> int:
         """See `Journal.claim`; a message that is handled already is a StorageError."""
         return await self._writer.submit(_claim, seq)
+
+    async def unclaim(self, seq: int) -> None:
+        """See `Journal.unclaim`; one that does not run stays as it is."""
+        await self._writer.submit(_unclaim, seq)
 
     def ready_lanes(self) -> tuple[str, ...]:
         """See `Journal.ready_lanes`."""

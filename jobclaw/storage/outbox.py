@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -13,7 +13,7 @@ from jobclaw.spi.channel import Posted
 from jobclaw.spi.store import OutboxRow, OutboxState, Waiting
 from jobclaw.storage.failures import EXIT_IO
 from jobclaw.storage.part import Part, last_seq, one_json
-from jobclaw.storage.rows import ManyRows
+from jobclaw.storage.rows import ManyRows, SqlValue
 from jobclaw.storage.states import OUTBOX_CODE, OUTBOX_STATES, from_ms
 from jobclaw.storage.writer import Txn
 
@@ -58,8 +58,13 @@ class _Mark(NamedTuple):
     receipt: DeliveryReceipt
 
 
-def put(txn: Txn, messages: Sequence[OutboundMessage]) -> list[OutboxRow | None]:
-    """Add messages that are ready to leave; None for an id that is there already."""
+def put(
+    txn: Txn, messages: Sequence[OutboundMessage], sending: Collection[str] = ()
+) -> list[OutboxRow | None]:
+    """Add messages that are ready to leave, those with ids in `sending` in their first attempt.
+
+    None for an id that is there already.
+    """
     asked = to_json([message.id for message in messages]).decode()
     present = one_json(txn, _PRESENT, asked, set[str]) if messages else set[str]()
     seq = last_seq(txn, "outbox")
@@ -71,16 +76,18 @@ def put(txn: Txn, messages: Sequence[OutboundMessage]) -> list[OutboxRow | None]
         present.add(message.id)
         seq += 1
         chat = chat_key(message.target)
-        rows.append(OutboxRow(seq=seq, chat=chat, message=message, state="ready", attempt=0))
-    _INSERT.run(
-        txn.db,
-        [
-            (row.seq, row.message.id, row.chat, 0, 0, txn.now, to_json(row.message).decode())
-            for row in rows
-            if row is not None
-        ],
-    )
+        leaves = message.id in sending
+        state: OutboxState = "sending" if leaves else "ready"
+        row = OutboxRow(seq=seq, chat=chat, message=message, state=state, attempt=int(leaves))
+        rows.append(row)
+    _INSERT.run(txn.db, [_columns(txn, row) for row in rows if row is not None])
     return rows
+
+
+def _columns(txn: Txn, row: OutboxRow) -> tuple[SqlValue, ...]:
+    message, code = row.message, OUTBOX_CODE[row.state]
+    body = to_json(message).decode()
+    return (row.seq, message.id, row.chat, code, row.attempt, txn.now, body)
 
 
 def _sending(txn: Txn, seqs: Sequence[int]) -> list[int | StorageError]:

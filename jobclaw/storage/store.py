@@ -55,7 +55,7 @@ class SqliteStore(InboxPart, OutboxPart, PeoplePart, SessionPart, DecisionPart, 
         """Why nothing can be written any more; None while all is well."""
         return None if self._access.writer is None else self._access.writer.failure
 
-    async def commit(self, handled: Handled) -> tuple[OutboxRow, ...]:
+    async def commit(self, handled: Handled, *, sending: bool = False) -> tuple[OutboxRow, ...]:
         """See `Journal.commit`."""
         session = handled.session
         write = None if session is None else self._session_write(session)
@@ -66,8 +66,8 @@ class SqliteStore(InboxPart, OutboxPart, PeoplePart, SessionPart, DecisionPart, 
             if handled.user is not None:
                 self._written(handled.user.id)
 
-        done = await self._writer.submit(commit_all, Commit(handled, write), after)
-        return done.rows
+        commit = Commit(handled, write, sending)
+        return (await self._writer.submit(commit_all, commit, after)).rows
 
     async def flush(self) -> None:
         """Write the session files that are behind their rows."""

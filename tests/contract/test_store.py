@@ -143,6 +143,28 @@ class TestLanes:
         assert [row.seq for row in store.ready(LANE, seqs[0], 3)] == seqs[1:4]
         assert store.ready("console:main:nowhere", 0, 3) == ()
 
+    async def test_an_attempt_counted_with_the_acceptance_is_a_claim(
+        self, place: Place, store: Store
+    ) -> None:
+        counted, plain = await asyncio.gather(
+            store.ingest(message(1), claimed=True), store.ingest(message(2, keys=("k",)))
+        )
+        again = await store.ingest(message(3, keys=("k",)), claimed=True)
+        assert (again.duplicate, again.seq) == (True, plain.seq)
+        store = await place.open()
+        assert [row.attempts for row in store.ready(LANE, 0, 9)] == [1, 0]
+        assert await store.claim(counted.seq) == 2
+
+    async def test_a_claim_can_be_taken_back_until_the_message_is_handled(
+        self, place: Place, store: Store
+    ) -> None:
+        seqs = [(await store.ingest(message(n), claimed=n < 2)).seq for n in range(3)]
+        await store.claim(seqs[1])
+        await store.commit(handled(seqs[2], message(2)))
+        await asyncio.gather(*(store.unclaim(seq) for seq in (*seqs, seqs[0], 99)))
+        store = await place.open()
+        assert [row.attempts for row in store.ready(LANE, 0, 9)] == [0, 1]
+
     async def test_claims_are_counted_across_restarts(self, place: Place, store: Store) -> None:
         [seq] = await ingest(store, message(1))
         assert await store.claim(seq) == 1
@@ -292,6 +314,22 @@ class TestOutbox:
         with pytest.raises(StorageError) as caught:
             await store.mark_sending(row.seq)
         assert caught.value.text_id == "storage.not-waiting"
+
+    @pytest.mark.parametrize("sending", [True, False])
+    async def test_the_first_reply_can_be_committed_in_its_first_attempt(
+        self, place: Place, store: Store, sending: bool
+    ) -> None:
+        one = message(1)
+        [seq] = await ingest(store, one)
+        turn = handled(seq, one, reply(one), reply(one, 1))
+        rows = await store.commit(turn, sending=sending)
+        first = ("sending", 1) if sending else ("ready", 0)
+        assert [(row.state, row.attempt) for row in rows] == [first, ("ready", 0)]
+        store = await place.open()
+        left = store.next_outbox(LANE, 0, 9)
+        first = ("unknown", 1) if sending else ("ready", 0)
+        assert [(row.state, row.attempt) for row in left] == [first, ("ready", 0)]
+        assert await store.mark_sending(rows[0].seq) == 1 + sending
 
     async def test_a_push_enters_once(self, place: Place, store: Store) -> None:
         push = msgspec.structs.replace(reply(message(1)), id="push-1", push=True)

@@ -57,8 +57,8 @@ class Way:
         self.runner = Runner(work)
         self.outcomes: list[tuple[str, str]] = []
         bus = EventBus()
-        self.inbox = Inbox(store, bus)
         self.lanes = Lanes(store, self.runner, self._committed, max_parallel=max_parallel)
+        self.inbox = Inbox(store, bus, self.lanes)
         bus.attach(MESSAGE_RECEIVED, self.lanes.offer)
 
     def _committed(self, handled: Handled, _: object) -> None:
@@ -67,6 +67,13 @@ class Way:
     async def idle(self) -> None:
         async with asyncio.timeout(20):
             await self.lanes.idle()
+
+    def attempts(self) -> dict[str, int]:
+        """How often each waiting message was tried, as the disk has it."""
+        rows = (
+            row for lane in self.store.ready_lanes() for row in self.store.ready(lane, 0, 9)
+        )
+        return {row.message.text: row.attempts for row in rows}
 
 
 @pytest.fixture
@@ -296,3 +303,89 @@ async def test_a_row_read_from_the_journal_and_then_offered_is_handled_once(stor
     go.set()
     await way.idle()
     assert way.runner.handled == ["x", "next"]
+
+
+@pytest.mark.parametrize("max_parallel", [1, 64])
+async def test_only_what_starts_at_once_is_counted_when_it_is_accepted(
+    store: SqliteStore, max_parallel: int
+):
+    started, go = asyncio.Event(), asyncio.Event()
+    counted: list[int] = []
+
+    async def work(message: InboundMessage) -> None:
+        counted.append(way.attempts()[message.text])
+        if len(counted) == min(2, max_parallel):
+            started.set()
+        await go.wait()
+
+    way = Way(store, work, max_parallel)
+    await way.inbox.accept(inbound("first", 1, conversation="a"))
+    await way.inbox.accept(inbound("behind", 2, conversation="a"))
+    await way.inbox.accept(inbound("beside", 3, conversation="b"))
+    async with asyncio.timeout(10):
+        await started.wait()
+    beside = int(max_parallel > 1)
+    assert way.attempts() == {"first": 1, "behind": 0, "beside": beside}
+    go.set()
+    await way.idle()
+    assert counted == [1, 1, 1]
+    assert way.attempts() == {}
+
+
+async def test_messages_accepted_together_are_not_counted_while_they_wait(store: SqliteStore):
+    started, go = asyncio.Event(), asyncio.Event()
+
+    async def work(_: InboundMessage) -> None:
+        started.set()
+        await go.wait()
+
+    way = Way(store, work, max_parallel=1)
+    together = [inbound(f"m{n}", n, conversation=f"c{n % 3}") for n in range(6)]
+    await asyncio.gather(*(way.inbox.accept(message) for message in together))
+    async with asyncio.timeout(10):
+        await started.wait()
+    await store.probe()  # on disk after what was handed in before
+    assert sorted(way.attempts().values()) == [0, 0, 0, 0, 0, 1]
+    go.set()
+    await way.idle()
+    assert sorted(way.runner.handled) == [f"m{n}" for n in range(6)]
+
+
+async def test_an_attempt_counted_at_acceptance_is_one_of_those_that_fail(store: SqliteStore):
+    counted: list[int] = []
+
+    async def work(message: InboundMessage) -> None:
+        counted.append(way.attempts()[message.text])
+        raise ValueError
+
+    way = Way(store, work)
+    await way.inbox.accept(inbound("bad", 1))
+    await way.idle()
+    assert counted == list(range(1, MAX_FAILURES + 1))
+    assert way.outcomes == [("bad", "failed")]
+
+
+async def test_a_drained_process_counts_nothing(store: SqliteStore):
+    async def work(_: InboundMessage) -> None:
+        raise AssertionError
+
+    way = Way(store, work)
+    assert await way.lanes.drain(5)
+    await way.inbox.accept(inbound("late", 1))
+    assert way.attempts() == {"late": 0}
+
+
+async def test_one_that_could_not_be_accepted_does_not_keep_its_lane(store: SqliteStore):
+    async def work(_: InboundMessage) -> None:
+        return
+
+    way = Way(store, work)
+    message = inbound("x", 1)
+    assert way.lanes.admit(message)
+    assert not way.lanes.admit(inbound("y", 2))
+    way.lanes.release(message)
+    for text in ("x", "x", "z"):  # the second is a duplicate
+        await way.inbox.accept(inbound(text, 3 if text == "z" else 1))
+        await way.idle()
+    assert way.runner.handled == ["x", "z"]
+    assert way.lanes.admit(inbound("y", 2))

@@ -5,15 +5,17 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from platform_double import SmallPlatform
+from platform_double import SmallPlatform, inbound
 
 from jobclaw.app.core import SystemClock
 from jobclaw.bus import patience
 from jobclaw.bus.events import EventBus
-from jobclaw.bus.outbox import Outbox, UnknownPolicy, preview_of
+from jobclaw.bus.outbox import MAX_ATTEMPTS, Outbox, UnknownPolicy, preview_of
 from jobclaw.bus.topics import REPLY_DELIVERED, Delivered
 from jobclaw.errors import StorageError
 from jobclaw.model import Button, Buttons, DeliveryError, Markdown, OutboundMessage, ReplyTarget
+from jobclaw.router.record import decision_without_turn
+from jobclaw.spi.store import Handled, OutboxRow
 from jobclaw.storage import SqliteStore, open_store
 
 
@@ -235,3 +237,71 @@ async def test_a_row_read_from_the_journal_and_then_dispatched_is_sent_once(stor
     platform.held.set()
     await way.idle()
     assert platform.texts() == ["once", "next"]
+
+
+async def answer(store: SqliteStore, *, sending: bool = True) -> OutboxRow:
+    """Commit a message's answer, in its first attempt if `sending`; the row."""
+    message = inbound("hello", 1)
+    ingested = await store.ingest(message)
+    at = SystemClock().now()
+    decision = decision_without_turn(message, "answered", "done", at, "r")
+    done = Handled(
+        seq=ingested.seq, state="done", decision=decision, outbox=(outbound(0, "hi"),)
+    )
+    [row] = await store.commit(done, sending=sending)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("idempotent", "answers", "leaves"),
+    [(False, "resend", True), (False, "hold", False), (True, "hold", True)],
+)
+async def test_an_answer_leaves_at_once_only_where_an_unknown_one_is_resent(
+    store: SqliteStore, idempotent: bool, answers: str, leaves: bool
+):
+    way = Way(store, SmallPlatform(idempotent=idempotent), answers=answers)
+    assert way.outbox.leaves(outbound(0, "hi")) == leaves
+
+
+async def test_an_answer_waits_for_its_chat_and_for_its_channel(store: SqliteStore):
+    platform = SmallPlatform()
+    platform.held.clear()
+    way = Way(store, platform)
+    await way.put(outbound(0, "under way"))
+    assert not way.outbox.leaves(outbound(1, "next"))
+    assert way.outbox.leaves(outbound(1, "elsewhere", chat="d"))
+    assert not Way(store, None).outbox.leaves(outbound(1, "nobody"))
+    platform.held.set()
+    await way.idle()
+    assert way.outbox.leaves(outbound(1, "next"))
+
+
+@pytest.mark.parametrize("refusals", [0, 1, MAX_ATTEMPTS - 1, MAX_ATTEMPTS])
+async def test_an_attempt_counted_in_the_commit_is_one_of_all(
+    store: SqliteStore, refusals: int
+):
+    platform = SmallPlatform()
+    platform.refusals = [RETRY] * refusals
+    way = Way(store, platform)
+    way.outbox.dispatch((await answer(store),))
+    await way.idle()
+    assert platform.texts() == (["hi"] if refusals < MAX_ATTEMPTS else [])
+    assert platform.refusals == []
+    assert store.pending_chats() == ()
+
+
+@pytest.mark.parametrize("sending", [True, False])
+async def test_an_answer_committed_and_not_called_for_is_sent_by_the_next_process(
+    tmp_path: Path, sending: bool
+):
+    before = open_store(tmp_path, SystemClock())
+    await answer(before, sending=sending)
+    await before.close()
+    after = open_store(tmp_path, SystemClock())
+    platform = SmallPlatform()
+    way = Way(after, platform)
+    way.outbox.recover()
+    await way.idle()
+    assert platform.texts() == ["hi"]
+    assert after.pending_chats() == ()
+    await after.close()
