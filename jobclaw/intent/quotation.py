@@ -28,9 +28,12 @@ _QUOTES = re.compile(
     rf"|(?<![{_WORD}])'(?=\S)(?:[^'\n]|(?<=[a-z])'(?=[a-z]))*+'(?![{_WORD}])"
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+# Chinese is part of an address after a sign that leads on to something: /推荐岗位, ?q=推荐.
+# After a letter or a full-width ，。？ (half-width by now) the sender goes on speaking.
+_ON = rf"(?:(?<=[/=&_+-])[{_CJK}]++[!-~]*+)*+"
 _URL = re.compile(
-    rf"(?:[a-z][a-z0-9+.-]{{1,20}}://|(?<![{_WORD}])www\.)[!-~]+"
-    rf"|(?<![{_WORD}.-])(?:[a-z0-9-]+\.)+(?:{_DOMAINS})(?![{_WORD}-])(?:[/:?][!-~]*)?"
+    rf"(?:[a-z][a-z0-9+.-]{{1,20}}://|(?<![{_WORD}])www\.)[!-~]++{_ON}"
+    rf"|(?<![{_WORD}.-])(?:[a-z0-9-]+\.)+(?:{_DOMAINS})(?![{_WORD}-])(?:[/:?][!-~]*+{_ON})?"
     r"|(?<![!-~])(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]*)+|(?<![a-z0-9])[a-z]:\\[!-~]+"
 )
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[a-z0-9-]+(?:\.[a-z0-9-]+)+", re.ASCII)

@@ -117,12 +117,16 @@ class SessionBook:
         return entry.edit
 
     def is_rebound(self, session: Session) -> bool:
-        """Whether the file must show this session soon: its agent is another than before."""
+        """Whether the file must show this session soon.
+
+        Its agent is another than before, or the default agent has taken it for a while.
+        """
         entry = self._entries.get(session.key)
         if entry is None:
             return True
-        before = "" if entry.row is None else entry.row.bound_agent
-        return before != session.bound_agent
+        row = entry.row
+        before = ("", None) if row is None else (row.bound_agent, row.default_until)
+        return before != (session.bound_agent, session.default_until)
 
     def saved(self, session: Session, carried: bytes | None) -> None:
         """Take over what has just been committed, with the edit that it carried."""

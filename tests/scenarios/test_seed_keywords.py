@@ -1,13 +1,20 @@
-"""The golden keyword cases, the same in twenty processes that hash differently."""
+"""The golden keyword cases, the same in twenty processes that hash differently.
 
+And said to the bot: in a chat of its own, and through a running daemon.
+"""
+
+import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TypedDict, cast
 
 import pytest
+from driver import Deployment, JsonLine
+from seed_agents import CONFIG, SOURCE
 
 from jobclaw.settings.yaml_files import read_yaml
 
@@ -79,3 +86,23 @@ def is_right(case: Case, result: Result) -> bool:
     if wanted.startswith("low "):
         return not certain and confidence == float(wanted.split()[1])
     return (intent, confidence) == (wanted, case["confidence"])
+
+
+@pytest.mark.parametrize("place", ["alone", "daemon"])
+def test_every_case_is_right_when_it_is_said(place: str, tmp_path: Path, shared: Path):
+    deployment = Deployment(tmp_path, CONFIG)
+    deployment.drop_in("seed", SOURCE)
+    shutil.copy(shared / "data" / "seed_keywords.yaml", tmp_path / "config" / "keywords.yaml")
+    wrong: list[tuple[Case, JsonLine]] = []
+    with (
+        deployment.daemon() if place == "daemon" else contextlib.nullcontext(),
+        deployment.chat() as chat,
+    ):
+        for number, case in enumerate(cases(shared)):
+            decision = chat.decide(case["text"], user=f"u{number}", role="admin")
+            certain = decision["tier"] == "keyword" and decision["detail"] != "guess"
+            result = (decision["intent"], decision["confidence"], certain)
+            if not is_right(case, result):
+                wrong.append((case, decision))
+        chat.end()
+    assert not wrong

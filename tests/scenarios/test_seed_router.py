@@ -1,9 +1,13 @@
 """The router cases of the seed (cases/seed_router.yaml), through `jobclaw chat --jsonl`.
 
-R6 and R7 need a model: test_model_tier.py. What R7 says of the default agent is here too.
+Each runs in a process of its own and through a running daemon. R6 and R7 need a model:
+test_model_tier.py and test_seed_web.py. What R7 says of the default agent is here too.
 """
 
+import contextlib
 import shutil
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,17 +17,19 @@ from driver import Chat, Deployment, decisions, replies
 from seed_agents import CONFIG, SOURCE
 
 WITH_MODEL = {"R6", "R7"}
+WAIT_S = 20.0
 RECOMMEND = """        _agent("recommend", ("RECOMMEND",)),
 """
 
 
-@pytest.fixture
-def seed(tmp_path: Path, shared: Path) -> Deployment:
-    """A deployment with the seed's agents and keyword table."""
+@pytest.fixture(params=["alone", "daemon"])
+def seed(tmp_path: Path, shared: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    """A deployment with the seed's agents and keyword table, with and without its daemon."""
     deployment = Deployment(tmp_path, CONFIG)
     deployment.drop_in("seed", SOURCE)
     shutil.copy(shared / "data" / "seed_keywords.yaml", tmp_path / "config" / "keywords.yaml")
-    return deployment
+    with deployment.daemon() if request.param == "daemon" else contextlib.nullcontext():
+        yield deployment
 
 
 @pytest.fixture
@@ -172,6 +178,9 @@ def test_r13_a_vanished_agent_is_told_once_and_routed_afresh(seed: Deployment):
         chat.say("推荐几个Java岗位")
         chat.end()
     seed.drop_in("seed", SOURCE.replace(RECOMMEND, ""))
+    give_up = time.monotonic() + WAIT_S
+    while "recommend" in [agent["id"] for agent in seed.json("agents")]:
+        assert time.monotonic() < give_up
     with seed.chat() as chat:
         lines = chat.tell("你好")
         assert decisions(lines)[0]["agent"] == "default"

@@ -184,6 +184,9 @@ job-search
 ```\n推荐\n```
 ```推荐
 https://x.com/recommend?job=1
+https://x.com/推荐
+x.com/s?q=推荐&page=1
+https://x.com/中文-推荐/1
 www.recommend.com
 see recommend.com/jobs
 recommend@x.com
@@ -202,6 +205,10 @@ OUTSIDE = """
 don't say "job" but say search now|SEARCH
 it's 'x' search it's|SEARCH
 看 https://x.com/a 推荐|RECOMMEND
+看https://x.com/a推荐一下|RECOMMEND
+看https://x.com/a，推荐一下|RECOMMEND
+看https://x.com/a？推荐一下|RECOMMEND
+看https://x.com/中文 推荐一下|RECOMMEND
 帮我推荐node.js|RECOMMEND
 帮我推荐foo_bar|RECOMMEND
 推荐25-30k的|RECOMMEND
