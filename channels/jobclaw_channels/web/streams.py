@@ -32,6 +32,7 @@ class Preview:
 
     def __init__(self, message: OutboundMessage, trees: MarkdownTree) -> None:
         self.id = message.id
+        self.asked = message.in_reply_to
         self._message = message
         self._trees = trees
         self._event = b""
@@ -134,8 +135,20 @@ class Stream:
         self._unread = bool(posted)
         for one in posted:
             self._after = one.seq
-            self._previews.pop(one.message.id, None)
+            self._pass(one.message)
         return await asyncio.to_thread(self._told, posted) if posted else b""
+
+    def _pass(self, message: OutboundMessage) -> None:
+        """Forget the previews that a reply ends: its own, and those of what was asked before.
+
+        A conversation is handled in order, so an earlier answer that still grows was stopped.
+        """
+        asked = message.in_reply_to
+        self._previews = {
+            one.id: one
+            for one in self._previews.values()
+            if one.id != message.id and asked in ("", one.asked)
+        }
 
     def _told(self, posted: Sequence[Posted]) -> bytes:
         return b"".join(

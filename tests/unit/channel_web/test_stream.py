@@ -3,7 +3,9 @@
 import asyncio
 import gc
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
+import msgspec
 import pytest
 from web_account import Browser, Place, json_of, texts_of
 
@@ -161,6 +163,22 @@ class TestPreviews:
         streams.close()
         with pytest.raises(StopAsyncIteration):
             await anext(stream)
+
+    @pytest.mark.parametrize(("asked", "stays"), [("m2", False), ("m1", True), ("", True)])
+    async def test_a_reply_ends_what_grew_for_an_earlier_question(
+        self, asked: str, stays: bool
+    ) -> None:
+        reply = msgspec.structs.replace(_growing("已停止"), id="y.0", in_reply_to=asked)
+        posted = [Posted(seq=1, at=datetime.now(UTC), message=reply)]
+        streams = Streams(MarkdownTree(), 1)
+        stream = streams.open("w", lambda after, _: posted if after < 1 else [], 0)
+        assert stream is not None
+        stream.keep_alive_s = 0.01
+        streams.preview("w", msgspec.structs.replace(_growing("半"), in_reply_to="m1"))
+        told = [await anext(stream) for _ in range(3)]
+        assert b"hello" in told[0]
+        assert b"posted" in told[1]
+        assert (b"delta" in told[2]) is stays
 
     async def test_nobody_who_listens_costs_nothing(self, place: Place) -> None:
         receipt = await place.adapter.send(_growing("字"))

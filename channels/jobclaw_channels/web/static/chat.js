@@ -153,12 +153,22 @@ class Chat {
   }
 
   answered(item) {
-    this.waiting.delete(item.re);
+    if (item.re) this.passed(item.re);
     (this.answeredTo ??= new Set()).add(item.re);
     this.log.add(item);
     this.talking();
     this.think();
     if (document.hidden) document.title = `● ${title}`;
+  }
+
+  // A conversation is handled in order: what was asked before this has been answered, or was stopped.
+  passed(cm) {
+    this.log.dropGrowing(cm);
+    if (!this.waiting.has(cm)) return;
+    for (const earlier of this.waiting.keys()) {
+      this.waiting.delete(earlier);
+      if (earlier === cm) return;
+    }
   }
 
   growing(item) {

@@ -83,6 +83,7 @@ export class Log {
     if (!shown) {
       shown = this.made(key, { ...item, type: "posted", at: new Date().toISOString() });
       shown.classList.add("growing");
+      shown.dataset.re = item.re;
       shown.setAttribute("aria-busy", "true");
       this.place.append(shown);
     } else {
@@ -91,9 +92,10 @@ export class Log {
     this.arrived(false);
   }
 
-  dropGrowing() {
+  // What was begun and will not be finished; `but` the answer to that message.
+  dropGrowing(but) {
     for (const [key, shown] of this.shown) {
-      if (shown.classList.contains("growing")) {
+      if (shown.classList.contains("growing") && shown.dataset.re !== but) {
         shown.remove();
         this.shown.delete(key);
       }
