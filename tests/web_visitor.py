@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+import secrets
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,13 +18,14 @@ class Visitor:
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
+        self._visit = secrets.token_hex(4)
         self._said = 0
         self.seen: list[dict[str, Any]] = []
 
     async def say(self, text: str = "", **more: object) -> dict[str, Any]:
         """Say something and return the next reply of the stream."""
         self._said += 1
-        await self.send(f"m{self._said}", text, **more)
+        await self.send(f"{self._visit}-{self._said}", text, **more)
         return await self.reply()
 
     async def send(self, client_msg_id: str, text: str, **more: object) -> dict[str, Any]:
@@ -48,6 +50,10 @@ class Visitor:
                     return self.seen[-1]
         raise AssertionError("the stream ended")
 
+    def cookies(self) -> dict[str, str]:
+        """What the browser keeps, for another visit."""
+        return {cookie.key: cookie.value for cookie in self._session.cookie_jar}
+
     async def upload(self, name: str, data: bytes) -> str:
         """Upload a file; its id."""
         form = aiohttp.FormData(quote_fields=False)  # as browsers do
@@ -58,12 +64,14 @@ class Visitor:
 
 
 @asynccontextmanager
-async def visitor(daemon: Daemon, language: str = "zh-CN") -> AsyncGenerator[Visitor]:
-    """Open the page."""
+async def visitor(
+    daemon: Daemon, language: str = "zh-CN", cookies: Mapping[str, str] | None = None
+) -> AsyncGenerator[Visitor]:
+    """Open the page, with the cookies of an earlier visit."""
     headers = {"Accept-Language": language, "Origin": daemon.address}
     jar = aiohttp.CookieJar(unsafe=True)  # cookies for an address, not a name
     async with aiohttp.ClientSession(
-        daemon.address, headers=headers, cookie_jar=jar
+        daemon.address, headers=headers, cookie_jar=jar, cookies=cookies
     ) as session:
         async with session.get("/chat") as page:
             assert page.status == 200
