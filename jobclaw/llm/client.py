@@ -100,7 +100,7 @@ class LitellmClient:
         try:
             library = await self._library.load()
             for line in self._lines:
-                if line.breaker.is_cold:
+                if line.breaker.is_cold and self._is_affordable(line, library):
                     await self._load(library, line)
         except LlmError as error:
             _log.warning("the model is not ready: %s", error)
@@ -155,7 +155,7 @@ class LitellmClient:
         self, library: Litellm, line: Line, question: Question, until: float
     ) -> LlmReply:
         """Ask one model, and again where that may help; an answer is mended once at most."""
-        if not self._calls.budget.allows(line.target.model, Prices(library.model_cost)):
+        if not self._is_affordable(line, library):
             raise LlmError("budget", line.target.model)
         is_mending = False
         for attempt in range(1, self._attempts + 1):
@@ -167,6 +167,10 @@ class LitellmClient:
                     raise failed.error from None
                 question, is_mending = failed.question, failed.fault.why == "invalid"
         raise AssertionError("the last attempt returns or raises")
+
+    def _is_affordable(self, line: Line, library: Litellm) -> bool:
+        """Whether the month's budget lets this model be asked."""
+        return self._calls.budget.allows(line.target.model, Prices(library.model_cost))
 
     def _share(self, until: float, others: Sequence[Line]) -> float:
         """When a model must have answered, so that the ones after it can be asked too."""
@@ -209,7 +213,7 @@ class LitellmClient:
             at = self._clock.now() + timedelta(seconds=wait_s)
             reason = breaker.last_failure or ""
             return ModelState(model=model, state="open", reason=reason, retry_at=at)
-        if library and not self._calls.budget.allows(model, Prices(library.model_cost)):
+        if library and not self._is_affordable(line, library):
             return ModelState(model=model, state="budget")
         return ModelState(model=model, state="ok")
 

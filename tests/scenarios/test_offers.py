@@ -198,6 +198,20 @@ def test_wrong_sends_the_original_message_to_the_chosen_agent(home: Deployment, 
     assert "更正" in chat.say("/why")["text"]
 
 
+def test_a_correction_leaves_the_keyword_table_as_it_is(home: Deployment, chat: Speaker):
+    files = sorted((home.folder / "config").rglob("*"))
+    before = [file.read_bytes() for file in files]
+    first = chat.decide("红色的岗位")
+    ids = [button["id"] for button in wrong(chat)["buttons"]]
+    assert decisions(chat.press(ids[0]))[0]["agent"] != first["agent"]
+    chat.say("/reset")
+    again = chat.decide("红色的岗位")
+    for name in ("agent", "intent", "confidence", "tier", "revision", "keywords"):
+        assert again[name] == first[name], name
+    assert sorted((home.folder / "config").rglob("*")) == files
+    assert [file.read_bytes() for file in files] == before
+
+
 def test_wrong_again_and_without_a_message(chat: Speaker):
     assert "还没有" in wrong(chat)["text"]
     chat.say("/help")

@@ -66,3 +66,29 @@ async def test_r11_a_command_passes_the_questions(daemon: Daemon, text: str) -> 
     async with visitor(daemon) as gus:
         assert "/agents" in words(await gus.say(text))
         assert "您会哪些技能" in words(await gus.say("推荐岗位"))
+
+
+@pytest.mark.parametrize("way", ["button", "zero", "command"])
+async def test_a_wrong_answer_is_corrected_in_the_page(daemon: Daemon, way: str) -> None:
+    async with visitor(daemon) as hal:
+        await hal.say("推荐几个 Java 岗位")
+        answer = await hal.say("跳过")
+        assert answer["agent"] == "job-recommend"
+        if way == "button":
+            [wrong] = [one["id"] for one in choices(answer) if one["label"] == "不对"]
+            question = await hal.say(button=wrong)
+        else:
+            question = await hal.say({"zero": "0", "command": "/wrong"}[way])
+        offered = [one["id"] for one in choices(question)]
+        assert len(offered) == 3
+        assert "pick:job-search" in offered
+        assert "pick:job-recommend" not in offered
+        picked = await hal.say(button="pick:job-search")
+        assert picked["agent"] == "job-search"
+        assert "云帆科技" in words(picked)
+        assert "岗位搜索" in words(await hal.say("/current"))
+
+
+def choices(reply: dict[str, Any]) -> list[dict[str, str]]:
+    """The buttons of a reply."""
+    return [one for block in reply["blocks"] for one in block.get("buttons", [])]
