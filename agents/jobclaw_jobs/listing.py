@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 import msgspec
@@ -52,7 +51,7 @@ class PostingList:
 
     def follow_up(self) -> Iterator[Markdown] | None:
         """The answer to a question about the shown list, None for something new."""
-        text = unicodedata.normalize("NFKC", self._request.text).strip()
+        text = self._request.plain.strip()
         if not self._listing.ids:
             return None
         if _MORE.match(text):

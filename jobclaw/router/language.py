@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
+from jobclaw.intent.normalise import fold
 from jobclaw.model import Locale, User
 
 _HAN = re.compile(r"[㐀-鿿豈-﫿぀-ヿ]")
@@ -44,8 +44,8 @@ def is_blank(text: str) -> bool:
 
 
 def bare(text: str) -> str:
-    """A short answer without width, case, spaces and punctuation around it."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    """A short answer as keywords are compared, without spaces and punctuation around it."""
+    folded = fold(text)
     start, end = 0, len(folded)
     while start < end and not folded[start].isalnum():
         start += 1

@@ -103,8 +103,9 @@ class AgentRequest(Value, frozen=True):
     """One message for an agent; `message.id` is the idempotency key for its own databases.
 
     `text` is what was said without a leading command. `args` is what followed an explicit
-    command (empty if nothing did), None when there was no command. `missing` lists the required
-    profile fields still unknown.
+    command (empty if nothing did), None when there was no command. `plain` is the text as
+    keywords are compared: half-width, lower case, Traditional as Simplified Chinese. `missing`
+    lists the required profile fields still unknown.
     """
 
     message: InboundMessage
@@ -116,6 +117,7 @@ class AgentRequest(Value, frozen=True):
     say: Say
     at: datetime
     args: str | None = None
+    plain: str = ""
     intent: str = ""
     missing: tuple[str, ...] = ()
 

@@ -52,7 +52,7 @@ class ChatAgent(Agent):
         if request.intent in _NOT_OFFERED:
             return f"chat.not-yet-{request.intent.lower()}"
         for text_id, pattern in self._kinds:
-            if pattern.search(request.text):
+            if pattern.search(request.plain):
                 return text_id
         return "chat.file" if request.message.attachments else "chat.unsure"
 

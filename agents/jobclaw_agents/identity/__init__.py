@@ -23,7 +23,7 @@ AGENT_ID = "identity"
 FIELDS = ("skills", "education")
 ANSWER_LIMIT = 300
 _CHANGE = re.compile(
-    r"^(?:请?把)?(?:我的)?(?P<zh>技能|学历|教育|学校)(?:改成|改为|换成|更新为|是)\s*"
+    r"^(?:请?把)?(?:我的)?(?P<zh>技能|[学學][历歷]|教育|[学學]校)(?:改成|改[为為]|[换換]成|更新[为為]|是)\s*"
     r"(?P<zv>(?!什么|啥|哪|怎么).+)$"
     r"|^(?:change|set|update) (?:my )?(?P<en>skills|education) (?:to|as) (?P<ev>.+)$",
     re.IGNORECASE | re.DOTALL,
@@ -49,6 +49,8 @@ _REQUEST = re.compile(
 _NAMES = {
     "技能": "skills",
     "学历": "education",
+    "學歷": "education",
+    "學校": "education",
     "教育": "education",
     "学校": "education",
     "skills": "skills",
@@ -85,19 +87,19 @@ class IdentityAgent(Agent):
     async def handle(self, request: AgentRequest) -> AsyncIterator[ReplyPart]:
         """Take the answer to the question asked last, then ask the next one."""
         asking = self._asked(request)
-        text = request.text.strip()
-        if _SKIP.match(text):
+        text, plain = request.text.strip(), request.plain.strip()
+        if _SKIP.match(plain):
             yield self._left(request, "identity.skipped")
             return
         changed = self._change(request, text)
         if asking in request.missing and request.args is None and not changed:
-            text_id = _why_no_answer(text)
+            text_id = _why_no_answer(plain)
             if text_id:
                 yield Markdown(request.say(text_id) + "\n\n")
             else:
                 request.tools.profile.set(asking, _answer(text))
         left = tuple(f for f in request.missing if not request.tools.profile.get(f))
-        if not left or changed or (request.intent and _SHOW.search(text)):
+        if not left or changed or (request.intent and _SHOW.search(plain)):
             done = asking and not changed and not left
             yield self._left(request, "identity.done" if done else "identity.profile")
             return

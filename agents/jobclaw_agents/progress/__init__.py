@@ -45,7 +45,7 @@ class ProgressAgent(Agent):
         kept = request.session.memory.get("applications")
         noted = msgspec.json.decode(kept, type=list[Application]) if kept else []
         told = _APPLIED.search(request.text)
-        if told is not None and not _QUESTION.search(request.text):
+        if told is not None and not _QUESTION.search(request.plain):
             what = (told.group("zh") or told.group("en")).strip()
             noted.append(Application(what, request.at))
             memory = msgspec.json.encode(noted[-50:]).decode()

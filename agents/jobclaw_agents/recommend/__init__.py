@@ -32,7 +32,7 @@ class RecommendAgent(Agent):
         listing = PostingList(self._index, request)
         answer = listing.follow_up()
         if answer is None:
-            found = self._index.find(request.text)
+            found = self._index.find(request.plain)
             heading = "recommend.by-words"
             if not found:
                 found = self._index.find(request.tools.profile.get("skills"))
@@ -40,7 +40,7 @@ class RecommendAgent(Agent):
             if not found and request.message.attachments:
                 yield listing.about_file()
                 return
-            if not found and self._index.is_unspecific(request.text):
+            if not found and self._index.is_unspecific(request.plain):
                 found, heading = self._index.newest(), "list.unspecific"
             if not found:
                 if listing.is_empty:

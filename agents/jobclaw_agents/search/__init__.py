@@ -31,11 +31,11 @@ class SearchAgent(Agent):
         listing = PostingList(self._index, request)
         answer = listing.follow_up()
         if answer is None:
-            found, heading = self._index.find(request.text), "search.found"
+            found, heading = self._index.find(request.plain), "search.found"
             if not found and request.message.attachments:
                 yield listing.about_file()
                 return
-            if not found and self._index.is_unspecific(request.text):
+            if not found and self._index.is_unspecific(request.plain):
                 found, heading = self._index.newest(), "list.unspecific"
             if not found:
                 if listing.is_empty:

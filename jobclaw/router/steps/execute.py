@@ -10,6 +10,7 @@ from functools import partial
 
 import msgspec
 
+from jobclaw.intent.normalise import fold
 from jobclaw.model import (
     InboundMessage,
     Markdown,
@@ -142,6 +143,7 @@ class ExecuteStep:
         return AgentRequest(
             message=turn.message,
             text=turn.text,
+            plain=fold(turn.text),
             args=turn.args,
             user=_copied(turn.user),
             locale=turn.locale,
