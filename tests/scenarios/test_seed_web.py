@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from driver import Daemon, Deployment, JsonLine
-from fakes.llm_server import Answer, LlmServer, Plan
+from fakes.llm_server import Answer, Asked, LlmServer, Plan, Said
 from seed_agents import CONFIG, SOURCE
 from test_model_tier import said
 from test_seed_keywords import cases, is_right
@@ -80,6 +80,11 @@ class Person:
         reply = await self._visitor.say(text)
         message = reply["id"].rpartition(".")[0]
         return await self.ask("GET", f"/api/v1/decisions/{message}")
+
+    async def show(self, name: str, text: str) -> None:
+        """Send a file with a text."""
+        upload = await self._visitor.upload(name, b"\x89PNG\r\n\x1a\n")
+        await self._visitor.say(text, attachments=[upload])
 
     async def ask(self, method: str, path: str, body: object = None) -> Any:
         """Ask the API as the operator."""
@@ -201,10 +206,12 @@ async def test_r6_small_talk_goes_where_the_model_says(ann: Person, server: LlmS
         (said("RECOMMEND", 0.65), "low"),
         (said("HELP", 0.99), "unknown"),
         ("null", "invalid"),
+        ("", "invalid"),
+        (" \n\u3000", "invalid"),
         (Answer(status=429), "rate-limited"),
         (Answer(fault="hang"), "timeout"),
     ],
-    ids=["low", "no-such-intent", "null", "429", "no-answer"],
+    ids=["low", "no-such-intent", "null", "empty", "blank", "429", "no-answer"],
 )
 async def test_r7_the_default_agent_answers_and_is_not_bound(
     ann: Person, server: LlmServer, answer: Plan, outcome: str
@@ -302,6 +309,58 @@ async def test_r14_two_browsers_share_no_binding(ann: Person, bob: Person):
     assert (await ann.decide("推荐岗位"))["agent"] == "recommend"
     assert "/agents" in await bob.say("/current")
     assert "Recommend" in await ann.say("/current")
+
+
+@pytest.mark.parametrize("text", ["嗯哼", "？？？", "👍", "asdfgh", "……", "1234"])
+async def test_key05_nonsense_is_asked_about_once_and_binds_nothing(
+    ann: Person, server: LlmServer, text: str
+):
+    server.answer = said("UNKNOWN", 0.9)
+    calls = len(server.asked)
+    assert [(await ann.decide(text))["agent"] for _ in range(3)] == ["default"] * 3
+    assert len(server.asked) == calls + 1
+    assert not await ann.bound()
+
+
+@pytest.mark.parametrize("text", ["", "\u200b", " \u3000\n"])
+async def test_inb06_nothing_blank_is_sent_to_the_model(
+    ann: Person, server: LlmServer, text: str
+):
+    server.answer = refuse_blanks
+    await ann.say("/talk")
+    for message in (text, "聊聊"):
+        await ann.show("照片.png", message)
+    await ann.say("/reset")
+    decision = await ann.decide("换个话题")
+    assert (decision["tier"], decision["agent"]) == ("llm", "talk")
+    [asked] = [one for one in server.asked if '"换个话题"' in one.user][-1:]
+    assert "聊聊" in asked.user
+
+
+def refuse_blanks(asked: Asked) -> Said:
+    """Answer as servers do that take no message without words."""
+    if all(part["content"].strip() for part in asked.body["messages"]):
+        return said("TALK", 0.9)
+    return Answer(status=400, text="messages: text content blocks must be non-empty")
+
+
+async def test_iso05_the_model_hears_nothing_of_another_chat(
+    home: Deployment, server: LlmServer, ann: Person
+):
+    server.answer = said("TALK", 0.9)
+    group = {"conversation": "g", "kind": "group"}
+    with home.chat() as chat:
+        chat.say("我的期望薪资是 45k", user="ivy")
+        chat.say("/reset", user="ivy")
+        assert chat.decide("刚才说的那个呢", user="ivy")["tier"] == "llm"
+        assert "45k" in server.asked[-1].user
+        assert chat.decide("@bot 刚才说的那个呢", user="ivy", **group)["tier"] == "llm"
+        assert "45k" not in server.asked[-1].user
+        assert chat.decide("刚才说的是哪个", user="joe")["tier"] == "llm"
+        assert "45k" not in server.asked[-1].user
+        chat.end()
+    assert (await ann.decide("刚才说的那个"))["tier"] == "llm"
+    assert "45k" not in server.asked[-1].user
 
 
 async def test_every_keyword_case_is_right(
