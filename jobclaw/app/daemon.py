@@ -78,8 +78,10 @@ class Daemon:
         warming = asyncio.create_task(self._core.models.warm())
         try:
             await self._web.start()
+            self.engine.outbox.hold()
             self.engine.recover()
             await self._channels.start(self.engine)
+            self.engine.outbox.open()
             self._metering.start()
             started(self._web.address)
             await stop.wait()

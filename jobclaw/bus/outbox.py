@@ -40,6 +40,7 @@ from jobclaw.spi.trace import CURRENT_MESSAGE
 _log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 8
 BACKOFF_CAP_S = 60.0
+SEND_S = 90.0  # an adapter bounds its own calls; this is for one that does not
 REFILL = 50
 UnknownSend = Literal["resend", "hold"]
 
@@ -74,7 +75,10 @@ class Outbox:
         bus: EventBus,
         adapter_of: Callable[[ReplyTarget], ChannelAdapter | None],
         policy: UnknownPolicy,
+        *,
+        send_s: float = SEND_S,
     ) -> None:
+        self._send_s = send_s
         self._journal = journal
         self._bus = bus
         self._adapter_of = adapter_of
@@ -84,6 +88,16 @@ class Outbox:
         self._quiet.set()
         self._closing = False
         self._patience = Patience()
+        self._open = asyncio.Event()
+        self._open.set()
+
+    def hold(self) -> None:
+        """Deliver nothing until `open`: the adapters have not been started yet."""
+        self._open.clear()
+
+    def open(self) -> None:
+        """Deliver what waits, in order."""
+        self._open.set()
 
     def recover(self) -> None:
         """Take up what an earlier process committed and did not deliver."""
@@ -105,7 +119,8 @@ class Outbox:
         before the call makes it unknown all the same, so only where unknown ones are resent.
         """
         adapter = self._adapter_of(message.target)
-        if adapter is None or self._closing or chat_key(message.target) in self._chats:
+        idle = self._open.is_set() and not self._closing
+        if adapter is None or not idle or chat_key(message.target) in self._chats:
             return False
         return self._resends(message, adapter)
 
@@ -185,6 +200,7 @@ class Outbox:
 
     async def _work(self, key: str, chat: _Chat) -> None:
         try:
+            await self._open.wait()
             if chat.preview is not None:
                 chat.newest = None
                 await asyncio.wait([chat.preview])
@@ -242,7 +258,8 @@ class Outbox:
 
     async def _call(self, adapter: ChannelAdapter, message: OutboundMessage) -> DeliveryReceipt:
         try:
-            return await adapter.send(message)
+            async with asyncio.timeout(self._send_s):
+                return await adapter.send(message)
         except Exception as error:  # noqa: BLE001 - an adapter's fault must not end the chat's lane
             _log.exception("adapter of %s raised", message.target.channel)
             failure = DeliveryError(kind="unknown", detail=type(error).__name__, retryable=True)

@@ -13,7 +13,15 @@ from jobclaw.bus.events import EventBus
 from jobclaw.bus.outbox import MAX_ATTEMPTS, Outbox, UnknownPolicy, preview_of
 from jobclaw.bus.topics import REPLY_DELIVERED, Delivered
 from jobclaw.errors import StorageError
-from jobclaw.model import Button, Buttons, DeliveryError, Markdown, OutboundMessage, ReplyTarget
+from jobclaw.model import (
+    Button,
+    Buttons,
+    DeliveryError,
+    DeliveryReceipt,
+    Markdown,
+    OutboundMessage,
+    ReplyTarget,
+)
 from jobclaw.router.record import decision_without_turn
 from jobclaw.spi.store import Handled, OutboxRow
 from jobclaw.storage import SqliteStore, open_store
@@ -125,6 +133,39 @@ async def test_a_slow_chat_delays_no_other(store: SqliteStore):
     slow.held.set()
     await way.idle()
     assert slow.texts() == ["stuck"]
+
+
+async def test_nothing_leaves_before_the_adapters_have_been_started(store: SqliteStore):
+    platform = SmallPlatform()
+    way = Way(store, platform)
+    way.outbox.hold()
+    await way.put(outbound(0, "first"))
+    assert not way.outbox.leaves(outbound(1, "other", chat="d"))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert platform.ledger == []
+    await way.put(outbound(1, "second"))
+    way.outbox.open()
+    await way.idle()
+    assert platform.texts() == ["first", "second"]
+
+
+async def test_a_call_that_never_returns_is_given_up_and_tried_again(store: SqliteStore):
+    class Hanging(SmallPlatform):
+        calls = 0
+
+        async def send(self, message: OutboundMessage) -> DeliveryReceipt:
+            self.calls += 1
+            if self.calls == 1:
+                await asyncio.Event().wait()
+            return await super().send(message)
+
+    platform = Hanging()
+    way = Way(store, platform)
+    way.outbox = Outbox(store, way.bus, lambda _: platform, UnknownPolicy(), send_s=0.05)
+    await way.put(outbound(0, "late"))
+    await way.idle()
+    assert (platform.texts(), platform.calls) == (["late"], 2)
 
 
 @pytest.mark.parametrize(
