@@ -1,9 +1,9 @@
 """An agent fetches through its tools, which reach no internal address (SEC: guarded fetch)."""
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
-from driver import Deployment
+from driver import Daemon, Deployment
 
 FETCHING = """
     from jobclaw.spi import Agent, AgentIntro, FetchError, Markdown, hookimpl
@@ -28,6 +28,21 @@ FETCHING = """
 """
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
+    """The deployment of the daemon that tests share."""
+    config = 'router: {identity_gate: "off"}\nfetch: {allow_hosts: ["127.0.0.1"]}'
+    deployment = Deployment(tmp_path_factory.mktemp("fetching"), config)
+    deployment.drop_in("fetching", FETCHING)
+    return deployment
+
+
+@pytest.fixture(scope="module")
+def daemon(home: Deployment) -> Iterator[Daemon]:
+    with home.daemon() as running:
+        yield running
+
+
 @pytest.mark.parametrize(
     ("url", "answer"),
     [
@@ -39,10 +54,8 @@ FETCHING = """
         ("file:///etc/passwd", "refused: address"),
     ],
 )
-def test_only_hosts_that_are_allowed_or_public(tmp_path: Path, url: str, answer: str) -> None:
-    config = 'router: {identity_gate: "off"}\nfetch: {allow_hosts: ["127.0.0.1"]}'
-    home = Deployment(tmp_path, config)
-    home.drop_in("fetching", FETCHING)
-    with home.daemon() as daemon:
-        text = f"取一下 {url.format(daemon=daemon.address)}"
-        assert answer in home.run("chat", "--once", text).stdout
+def test_only_hosts_that_are_allowed_or_public(
+    home: Deployment, daemon: Daemon, url: str, answer: str
+) -> None:
+    text = f"取一下 {url.format(daemon=daemon.address)}"
+    assert answer in home.run("chat", "--once", text).stdout
