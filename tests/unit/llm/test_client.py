@@ -245,6 +245,24 @@ async def test_an_open_breaker_answers_at_once_and_closes_after_a_probe(
     assert [state.state for state in client.states()] == ["ok"]
 
 
+async def test_each_model_has_a_breaker_of_its_own_and_the_order_stays(
+    opened: Open, server: LlmServer, clock: HandClock
+):
+    broken = {"test", "second"}
+    server.answer = lambda asked: Answer(status=500) if asked.model in broken else asked.model
+    models = ["openai/second", "openai/third"]
+    client = await opened(fallbacks=models, max_attempts=1, breaker_failures=2)
+    for _ in range(4):
+        assert (await client.complete(QUESTION, deadline_s=5)).text == "third"
+    calls = [asked.model for asked in server.asked]
+    assert calls == ["test", "second", "third"] * 2 + ["third"] * 2
+    assert [state.state for state in client.states()] == ["open", "open", "ok"]
+    broken.remove("test")
+    clock.forward(30)
+    assert (await client.complete(QUESTION, deadline_s=5)).text == "test"
+    assert client.states()[0].state == "ok"
+
+
 async def test_a_refused_key_is_not_shown_again_and_the_operator_is_told_once(
     opened: Open, server: LlmServer, clock: HandClock, notices: Notices
 ):
