@@ -1,13 +1,15 @@
 """A changed drop-in is loaded again without a restart, and the old one is let go."""
 
 import asyncio
+import gc
 import os
 import weakref
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from plugin_sources import agent, agents_of, host_of, write
 
 from jobclaw.plugins import PluginHost
@@ -93,6 +95,15 @@ def _agent(host: PluginHost[AgentRegistry]) -> object:
     return entry.agent
 
 
+@pytest.fixture
+def frozen() -> Iterator[None]:
+    """Collections look at what the test makes, as in the daemon, not at all of pytest."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("frozen")
 def test_a_hundred_reloads_leave_one_instance_and_no_weight(tmp_path: Path):
     ballast = "BALLAST = bytes(500_000)\n"
     path = write(tmp_path / "hello.py", ballast + agent("hello"))
