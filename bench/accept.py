@@ -3,8 +3,8 @@
 Wall-clock time, since the disk is measured too. Grouped: producers that each wait for one
 message before the next: 1 000 for how much the store takes, 32 for how long one waits (1 000
 that all wait do so for 1 000 / rate, whatever the store does). One by one: a producer alone,
-against a bare SQLite commit of such a row with the same settings. Lives: ingest, claim, read
-the session, commit with decision, session and one reply, mark sending, mark sent, in 1 000
+against a bare SQLite commit of such a row with the same settings. Lives: ingest with the claim,
+read the session, commit with decision, session and one reply in sending, mark sent, in 1 000
 lanes at once.
 
     python bench/accept.py [--json] [--folder DIR]
@@ -126,10 +126,9 @@ async def life(store: Store, lane: int, number: int) -> None:
     at = datetime.now(UTC)
     one = message(lane, number, at)
     user, key = f"u{lane}", f"telegram:main:c{lane}:u{lane}"
-    accepted = await store.ingest(one)
-    await store.claim(accepted.seq)
-    [row] = await store.commit(handled(accepted.seq, one, store.read(key, user), at))
-    await store.mark_sending(row.seq)
+    accepted = await store.ingest(one, claimed=True)
+    turn = handled(accepted.seq, one, store.read(key, user), at)
+    [row] = await store.commit(turn, sending=True)
     await store.mark_sent(row.seq, SENT)
 
 

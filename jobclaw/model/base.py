@@ -14,11 +14,8 @@ T = TypeVar("T")
 _ENCODER = msgspec.json.Encoder()
 
 
-class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False, gc=False):
-    """Base of the frozen values; fields are given by keyword.
-
-    None can refer to itself, so the collector of cycles need not follow them (`gc=False`).
-    """
+class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """Base of the frozen values; fields are given by keyword."""
 
 
 def to_json(value: object) -> bytes:
