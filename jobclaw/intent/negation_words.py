@@ -120,9 +120,10 @@ POSTPOSED = re.compile(
         "(?:不用|不要|不必|不需要|算|免|停)[了啦](?!解)|不感兴趣|没有?兴趣",
         "(?:都|先|给我|帮我|请|全部|全)(?:取消|停|关)|(?:取消|停|关)(?:掉|吧|一下)",
         f"(?:都|也|全)(?:不用|不要|不必|不需要|不想要?)(?=[{STOP}]|\\Z)",
+        f"[,?!] ?(?:还是|就)?(?:不用|不要|不必|不需要|算|免|停)[了啦]吧?(?=[{STOP}]|\\Z)",
     )
 )
-"""A denial that follows its keyword, as in 推荐就不用了; the sign is what it cannot lack."""
+"""A denial that follows its keyword (推荐就不用了, 推荐？算了); the sign is what it needs."""
 
 UNIT = re.compile(r"[a-z0-9'’]+|[^\W_]")
 """What the reach of a negator is counted in: a Latin word, or one CJK character."""

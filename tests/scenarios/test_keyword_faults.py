@@ -149,6 +149,8 @@ def test_key02_an_agent_with_keywords_of_another_shape_is_left_out_by_name(
         "别再推荐岗位了",
         "请不要再给我推荐岗位了",
         "晚上别推荐岗位",
+        "推荐岗位？不用了",
+        "推荐岗位，还是算了",
     ],
 )
 def test_key04_what_is_denied_is_not_wanted(chat: Speaker, text: str):
