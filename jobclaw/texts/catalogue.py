@@ -43,6 +43,7 @@ class Catalogue:
         self._parent = parent
         self._loaded: dict[Locale, tuple[GNUTranslations, ...]] = {}
         self._plain: dict[tuple[Locale, str], str] = {}
+        self._known: dict[tuple[Locale, str], bool] = {}
         self._reported: set[str] = set()
 
     def say(self, locale: Locale, text_id: str, /, **values: object) -> str:
@@ -59,8 +60,13 @@ class Catalogue:
             return template
 
     def has(self, locale: Locale, text_id: str) -> bool:
-        """Whether this language itself knows the id."""
-        return self.lookup(locale, text_id, None) is not None
+        """Whether this language itself knows the id; asked for every message, so remembered."""
+        known = self._known.get((locale, text_id))
+        if known is None:
+            known = self._known[locale, text_id] = (
+                self.lookup(locale, text_id, None) is not None
+            )
+        return known
 
     def _find(self, locale: Locale, text_id: str, count: object) -> str:
         number = count if isinstance(count, int) else None
