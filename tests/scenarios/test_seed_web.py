@@ -231,6 +231,22 @@ async def test_r7_the_default_agent_answers_and_is_not_bound(
     assert (await ann.decide("有什么岗位"))["agent"] == "recommend"
 
 
+@pytest.mark.usefixtures("daemon")
+def test_r6_and_r7_in_a_terminal_beside_the_page(home: Deployment, server: LlmServer):
+    with home.chat() as chat:
+        server.answer = said("TALK", 0.95)
+        assert chat.decide("今天天气不错", user="kim")["agent"] == "talk"
+        for number, answer in enumerate((said("RECOMMEND", 0.65), "null", Answer(status=429))):
+            server.answer = answer
+            first = chat.decide("帮个忙", user=f"lea{number}")
+            calls = len(server.asked)
+            again = chat.decide("帮个忙", user=f"lea{number}")
+            assert (first["agent"], again["agent"]) == ("default", "default")
+            assert (first["binding"], len(server.asked)) == (again["binding"], calls)
+            assert chat.decide("有什么岗位", user=f"lea{number}")["agent"] == "recommend"
+        chat.end()
+
+
 @pytest.mark.parametrize("label", ["PLAN", "plan", "COLLECT", "/reset", "RESET", "identity"])
 async def test_llm05_a_model_that_obeys_the_user_reaches_nothing_forbidden(
     ann: Person, server: LlmServer, label: str
