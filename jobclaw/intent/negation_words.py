@@ -113,14 +113,15 @@ REQUEST = re.compile("帮我|帮忙|麻烦|请|求")
 LIGHT = re.compile("[ 再你您们让给去来跟的了先都也继续老总随便]*")
 """What may stand between a negator and its verb."""
 
-POSTPOSED_SIGN = re.compile("[不算免停没取关]")
+POSTPOSED_SIGN = re.compile("[不算免停没取关]|no|never")
 POSTPOSED = re.compile(
     f"[^{STOP}]{{0,8}}?"
     + _any_of(
         "(?:不用|不要|不必|不需要|算|免|停)[了啦](?!解)|不感兴趣|没有?兴趣",
         "(?:都|先|给我|帮我|请|全部|全)(?:取消|停|关)|(?:取消|停|关)(?:掉|吧|一下)",
         f"(?:都|也|全)(?:不用|不要|不必|不需要|不想要?)(?=[{STOP}]|\\Z)",
-        f"[,?!] ?(?:还是|就)?(?:不用|不要|不必|不需要|算|免|停)[了啦]吧?(?=[{STOP}]|\\Z)",
+        f"[,?!] ?(?:还是|就)?(?:(?:不用|不要|算|免|停)[了啦]吧?|不必|不需要)(?=[{STOP}]|\\Z)",
+        f"[,?!] (?:no,? thank(?:s| you)|not (?:interested|now)|never ?mind)(?=[{STOP}.]|\\Z)",
     )
 )
 """A denial that follows its keyword (推荐就不用了, 推荐？算了); the sign is what it needs."""

@@ -88,6 +88,9 @@ DENIED = """
 推荐，算了吧
 推荐岗位？还是算了
 推荐！不要了。
+推荐？不需要
+recommend jobs? no thanks
+recommend jobs, not interested.
 推荐岗位就算了
 订阅取消吧
 推送帮我取消
@@ -145,6 +148,9 @@ NOT_DENIED = """
 推荐一下，不要了解公司|RECOMMEND
 推荐岗位，不用了解我|RECOMMEND
 推荐，上次的不用了|RECOMMEND
+推荐，不需要经验|RECOMMEND
+recommend jobs, no experience needed|RECOMMEND
+no thanks, recommend|RECOMMEND
 别忘了提醒我|SUBSCRIBE
 不要忘记订阅|SUBSCRIBE
 不要推荐，要搜索|SEARCH
