@@ -11,6 +11,7 @@ from jobclaw.bus.inbox import Inbox
 from jobclaw.bus.lanes import Lanes
 from jobclaw.bus.outbox import Outbox, UnknownPolicy, preview_of
 from jobclaw.bus.topics import AGENT_FAILED, MESSAGE_HANDLED, MESSAGE_RECEIVED
+from jobclaw.errors import StorageError
 from jobclaw.fetch.late import LateFetcher
 from jobclaw.model import InboundMessage, OutboundMessage, ReplyTarget, chat_key
 from jobclaw.router.steps.execute import ExecuteStep, Surroundings
@@ -21,6 +22,7 @@ from jobclaw.spi.store import Handled, OutboxRow
 
 DRAIN_TURNS_S = 20.0
 DRAIN_OUTBOX_S = 5.0
+LASTING = frozenset({"storage.damaged", "storage.fsync-failed"})
 
 
 class Engine:
@@ -34,6 +36,7 @@ class Engine:
     ) -> None:
         self._core = core
         self._adapter_of = adapter_of
+        self._failure: asyncio.Future[StorageError] = asyncio.get_running_loop().create_future()
         policy = core.settings.unknown_send
         self.outbox = Outbox(
             core.store, core.bus, adapter_of, UnknownPolicy(policy.answers, policy.pushes)
@@ -58,6 +61,7 @@ class Engine:
             max_parallel=core.settings.bus.max_parallel,
             leaves=self.outbox.leaves,
         )
+        self.lanes.when_broken(self._broken)
         self._inbox = Inbox(core.store, core.bus, self.lanes)
         core.bus.attach(MESSAGE_RECEIVED, self.lanes.offer)
 
@@ -70,6 +74,10 @@ class Engine:
         """Finish running turns and deliver what they said, each within its seconds."""
         await self.lanes.drain(turns_s)
         await self.outbox.drain(outbox_s)
+
+    async def failed(self) -> StorageError:
+        """Return when the store can be relied on no more: the process must end, and say why."""
+        return await self._failure
 
     async def accept(self, message: InboundMessage) -> Accepted:
         """See `spi.Sink`."""
@@ -104,6 +112,10 @@ class Engine:
     def posted_before(self, target: ReplyTarget, before: int, limit: int) -> tuple[Posted, ...]:
         """See `spi.Sink`."""
         return self._core.store.posted_before(chat_key(target), before, limit)
+
+    def _broken(self, error: StorageError) -> None:
+        if error.text_id in LASTING and not self._failure.done():
+            self._failure.set_result(error)
 
     def _streams(self, message: InboundMessage) -> bool:
         adapter = self._adapter_of(message.reply)

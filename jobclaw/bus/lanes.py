@@ -111,6 +111,7 @@ class Lanes:
         self._runner = runner
         self._committed = committed
         self._leaves = leaves
+        self._broken: Callable[[StorageError], None] | None = None
         self._slots = asyncio.Semaphore(max_parallel)
         self._lanes: dict[str, _Lane] = {}
         self._admitted: set[str] = set()
@@ -120,6 +121,10 @@ class Lanes:
         self._patience = Patience()
         self._quiet = asyncio.Event()
         self._quiet.set()
+
+    def when_broken(self, listener: Callable[[StorageError], None]) -> None:
+        """Have a lane that had to stop because of the store say so."""
+        self._broken = listener
 
     def recover(self) -> None:
         """Take up what an earlier process accepted and did not finish."""
@@ -268,8 +273,10 @@ class Lanes:
                 await self._store(left)
             while not self._closing and (row := self._next(key, lane)) is not None:
                 await self._run(lane, row)
-        except StorageError:
+        except StorageError as error:
             _log.exception("lane %s stopped: the store failed; a restart takes it up", key)
+            if self._broken is not None:
+                self._broken(error)
         finally:
             if lane.worker is me:
                 self._end(key, lane)

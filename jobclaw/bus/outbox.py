@@ -32,6 +32,7 @@ from jobclaw.bus.events import EventBus
 from jobclaw.bus.patience import Patience
 from jobclaw.bus.rendering import render
 from jobclaw.bus.topics import REPLY_DELIVERED, Delivered
+from jobclaw.errors import StorageError
 from jobclaw.model import DeliveryError, DeliveryReceipt, OutboundMessage, ReplyTarget, chat_key
 from jobclaw.spi.channel import ChannelAdapter
 from jobclaw.spi.store import Journal, OutboxRow
@@ -207,6 +208,8 @@ class Outbox:
             while (row := self._next(key, chat)) is not None:
                 if not await self._deliver(row):
                     return
+        except StorageError:
+            _log.exception("chat %s stopped: the store failed; a restart takes it up", key)
         finally:
             chat.worker = None
             self._finish(key, chat)

@@ -35,6 +35,8 @@ def storage_error(error: sqlite3.Error, file: str) -> StorageError:
     """The error to raise for one of SQLite's; `file` is the database."""
     code = _code(error) & _PRIMARY
     problem = str(error)
+    if _code(error) in _FINAL:
+        return StorageError("storage.fsync-failed", exit_code=EXIT_IO, file=file)
     if code in _DAMAGED:
         return StorageError(
             "storage.damaged", exit_code=EXIT_DAMAGED, file=file, problem=problem
