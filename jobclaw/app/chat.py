@@ -49,15 +49,19 @@ class Chat:
             await self._core.bus.close()
 
     async def _served(self, stop: asyncio.Event) -> None:
-        """Return when the input has ended and is answered, or when `stop` is set."""
+        """Return when the input has ended and is answered, or when `stop` is set.
+
+        Raises:
+            StorageError: the store has failed for good.
+        """
         ending = asyncio.create_task(self._ended())
-        stopping = asyncio.create_task(stop.wait())
+        stopping = asyncio.create_task(self.engine.until(stop))
         await asyncio.wait((ending, stopping), return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        if ending.done():
-            ending.result()
-        else:
-            ending.cancel()
+        for task in (ending, stopping):
+            if task.done():
+                task.result()
+            else:
+                task.cancel()
 
     async def _ended(self) -> None:
         await self._adapter.closed()

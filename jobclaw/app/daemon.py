@@ -46,7 +46,7 @@ class Daemon:
         self.engine = Engine(core, self._adapter_of)
         self._terminals = Terminals(self.engine, core.clock.now)
         self._serves_console = CONSOLE in core.settings.channels.enabled()
-        self._stopping = self._is_broken = False
+        self._stopping = False
         stored = Stored(core.store, core.clock, self.models)
         metrics = Metrics(core.clock, stored)
         self._metering = Metering(core.bus, metrics)
@@ -85,22 +85,12 @@ class Daemon:
             self.engine.outbox.open()
             self._metering.start()
             started(self._web.address)
-            await self._until(stop)
+            await self.engine.until(stop)
         finally:
             done.set()
             warming.cancel()
             await self._stop()
             await asyncio.gather(watching, warming, return_exceptions=True)
-
-    async def _until(self, stop: asyncio.Event) -> None:
-        failing = asyncio.create_task(self.engine.failed())
-        stopping = asyncio.create_task(stop.wait())
-        await asyncio.wait((failing, stopping), return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        if failing.done():
-            self._is_broken = True
-            raise failing.result()
-        failing.cancel()
 
     def channels(self) -> dict[str, ChannelHealth]:
         """See `Running.channels`."""
@@ -130,10 +120,7 @@ class Daemon:
         self._stopping = True
         _log.info("stopping: no new messages; what is under way is finished")
         await self._channels.stop(DRAIN_OUTBOX_S, web=False)
-        if self._is_broken:  # nothing that ends now can be recorded
-            await self.engine.drain(0.0, 0.0)
-        else:
-            await self.engine.drain(DRAIN_TURNS_S, DRAIN_OUTBOX_S)
+        await self.engine.drain(DRAIN_TURNS_S, DRAIN_OUTBOX_S)
         await self._metering.stop()
         await self._channels.stop(DRAIN_OUTBOX_S, web=True)
         self._terminals.close()

@@ -62,6 +62,7 @@ class Engine:
             leaves=self.outbox.leaves,
         )
         self.lanes.when_broken(self._broken)
+        self.outbox.when_broken(self._broken)
         self._inbox = Inbox(core.store, core.bus, self.lanes)
         core.bus.attach(MESSAGE_RECEIVED, self.lanes.offer)
 
@@ -71,17 +72,34 @@ class Engine:
         self.lanes.recover()
 
     async def drain(self, turns_s: float, outbox_s: float) -> None:
-        """Finish running turns and deliver what they said, each within its seconds."""
+        """Finish running turns and deliver what they said, each within its seconds.
+
+        After a failure of the store nothing that ends can be recorded, so nobody waits.
+        """
+        if self._failure.done():
+            turns_s = outbox_s = 0.0
         await self.lanes.drain(turns_s)
         await self.outbox.drain(outbox_s)
 
-    async def failed(self) -> StorageError:
-        """Return when the store can be relied on no more: the process must end, and say why."""
-        return await self._failure
+    async def until(self, stop: asyncio.Event) -> None:
+        """Return when `stop` is set.
+
+        Raises:
+            StorageError: the store can be relied on no more; the process must end and say why.
+        """
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait((self._failure, stopping), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if self._failure.done():
+            raise self._failure.result()
 
     async def accept(self, message: InboundMessage) -> Accepted:
         """See `spi.Sink`."""
-        return await self._inbox.accept(message)
+        try:
+            return await self._inbox.accept(message)
+        except StorageError as error:
+            self._broken(error)
+            raise
 
     async def idle(self) -> None:
         """See `spi.Sink`."""

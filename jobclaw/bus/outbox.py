@@ -89,8 +89,13 @@ class Outbox:
         self._quiet.set()
         self._closing = False
         self._patience = Patience()
+        self._broken: Callable[[StorageError], None] | None = None
         self._open = asyncio.Event()
         self._open.set()
+
+    def when_broken(self, listener: Callable[[StorageError], None]) -> None:
+        """Have a chat that had to stop because of the store say so."""
+        self._broken = listener
 
     def hold(self) -> None:
         """Deliver nothing until `open`: the adapters have not been started yet."""
@@ -208,8 +213,10 @@ class Outbox:
             while (row := self._next(key, chat)) is not None:
                 if not await self._deliver(row):
                     return
-        except StorageError:
+        except StorageError as error:
             _log.exception("chat %s stopped: the store failed; a restart takes it up", key)
+            if self._broken is not None:
+                self._broken(error)
         finally:
             chat.worker = None
             self._finish(key, chat)

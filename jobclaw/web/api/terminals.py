@@ -5,7 +5,7 @@ Not part of the documented API: both ends are jobclaw's own, and of the same ver
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import TypeVar
 
 import msgspec
@@ -31,8 +31,7 @@ def terminals_router(terminals: Terminals) -> APIRouter:
     @router.post("")
     async def attach(request: Request) -> Response:
         """Stream what is to be shown until the terminal goes."""
-        terminal = terminals.attach(await _read(request, Attaching))
-        body = _until_gone(terminals, terminal)
+        body = _attached(terminals, await _read(request, Attaching))
         streamed = Streamed(RawResponse(body=body), body)
         for name, value in _LINES:
             streamed.headers[name] = value
@@ -63,7 +62,9 @@ def terminals_router(terminals: Terminals) -> APIRouter:
     return router
 
 
-async def _until_gone(terminals: Terminals, terminal: Terminal) -> AsyncIterator[bytes]:
+async def _attached(terminals: Terminals, attaching: Attaching) -> AsyncGenerator[bytes]:
+    """Attach when the first line is asked for: who left before that is never attached."""
+    terminal = terminals.attach(attaching)
     try:
         async for line in terminal.stream():
             yield line
