@@ -1,7 +1,6 @@
 """Who one is: linked accounts, codes, a person instead of the bot, the language."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from counting_agents import COUNTER
@@ -14,18 +13,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     deployment = Deployment(tmp_path_factory.mktemp("accounts"))
     deployment.drop_in("numbers", COUNTER)
     return deployment
-
-
-@pytest.fixture(scope="module")
-def shared_chat(home: Deployment) -> Iterator[Chat]:
-    with home.chat() as running:
-        yield running
-
-
-@pytest.fixture
-def chat(shared_chat: Chat, request: pytest.FixtureRequest) -> Speaker:
-    """A user of its own."""
-    return Speaker(shared_chat, request.node.nodeid)
 
 
 @pytest.fixture

@@ -1,14 +1,14 @@
 """Bindings that meet removed agents, lost roles and clear wishes (SES-09, SES-11, SEC-04)."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
 import pytest
 from counting_agents import COUNTER
-from driver import Chat, Deployment, Speaker, decisions, replies
+from driver import Deployment, Speaker, decisions, replies
 
 from jobclaw.app.core import SystemClock
 from jobclaw.storage import open_store
@@ -29,18 +29,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     deployment = Deployment(tmp_path_factory.mktemp("sessions"))
     deployment.drop_in("numbers", COUNTER)
     return deployment
-
-
-@pytest.fixture(scope="module")
-def shared_chat(home: Deployment) -> Iterator[Chat]:
-    with home.chat() as running:
-        yield running
-
-
-@pytest.fixture
-def chat(shared_chat: Chat, request: pytest.FixtureRequest) -> Speaker:
-    """A user of its own."""
-    return Speaker(shared_chat, request.node.nodeid)
 
 
 def file_of(deployment: Deployment, user: str) -> Path:

@@ -1,6 +1,5 @@
 """The 不对 button and 回复 0: the wrong agent answered, and one press says so."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,18 +39,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     deployment = Deployment(tmp_path_factory.mktemp("correction"))
     deployment.drop_in("talkers", TALKERS)
     return deployment
-
-
-@pytest.fixture(scope="module")
-def shared_chat(home: Deployment) -> Iterator[Chat]:
-    with home.chat() as running:
-        yield running
-
-
-@pytest.fixture
-def chat(shared_chat: Chat, request: pytest.FixtureRequest) -> Speaker:
-    """A user of its own."""
-    return Speaker(shared_chat, request.node.nodeid)
 
 
 def wrong_button(reply: JsonLine) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,12 +57,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     deployment = Deployment(tmp_path_factory.mktemp("daemon"))
     deployment.drop_in("counter", COUNTER)
     return deployment
-
-
-@pytest.fixture(scope="module")
-def daemon(home: Deployment) -> Iterator[Daemon]:
-    with home.daemon() as running:
-        yield running
 
 
 class TestThroughTheDaemon:

@@ -1,7 +1,5 @@
 """An agent fetches through its tools, which reach no internal address (SEC: guarded fetch)."""
 
-from collections.abc import Iterator
-
 import pytest
 from driver import Daemon, Deployment
 
@@ -35,12 +33,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     deployment = Deployment(tmp_path_factory.mktemp("fetching"), config)
     deployment.drop_in("fetching", FETCHING)
     return deployment
-
-
-@pytest.fixture(scope="module")
-def daemon(home: Deployment) -> Iterator[Daemon]:
-    with home.daemon() as running:
-        yield running
 
 
 @pytest.mark.parametrize(

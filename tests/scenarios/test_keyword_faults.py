@@ -32,12 +32,6 @@ def shared_chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
         yield running
 
 
-@pytest.fixture
-def chat(shared_chat: Chat, request: pytest.FixtureRequest) -> Speaker:
-    """A user of its own."""
-    return Speaker(shared_chat, request.node.nodeid)
-
-
 @pytest.mark.parametrize(
     "text",
     [

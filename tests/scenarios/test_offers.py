@@ -2,10 +2,9 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
 
 import pytest
-from driver import Chat, Deployment, JsonLine, Speaker, decisions, replies
+from driver import Deployment, JsonLine, Speaker, decisions, replies
 
 COLOURS = """
     from jobclaw.spi import Agent, AgentIntro, Button, Buttons, Markdown, hookimpl
@@ -44,18 +43,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     deployment = Deployment(tmp_path_factory.mktemp("offers"))
     deployment.drop_in("colours", COLOURS)
     return deployment
-
-
-@pytest.fixture(scope="module")
-def shared_chat(home: Deployment) -> Iterator[Chat]:
-    with home.chat() as running:
-        yield running
-
-
-@pytest.fixture
-def chat(shared_chat: Chat, request: pytest.FixtureRequest) -> Speaker:
-    """A user of its own."""
-    return Speaker(shared_chat, request.node.nodeid)
 
 
 def offered(chat: Speaker, text: str = "红和蓝", **more: str) -> list[str]:

@@ -21,12 +21,6 @@ def shared_chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
         yield running
 
 
-@pytest.fixture
-def chat(shared_chat: Chat, request: pytest.FixtureRequest) -> Speaker:
-    """A user of its own."""
-    return Speaker(shared_chat, request.node.nodeid)
-
-
 @pytest.mark.parametrize("name", BAD)
 def test_out07_a_failing_agent_gives_one_neutral_sentence(chat: Speaker, name: str):
     lines = chat.tell(f"/{name} 你好")

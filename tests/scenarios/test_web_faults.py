@@ -6,7 +6,7 @@ Delivery (DLV), isolation (ISO), outbound (OUT), runtime (RUN), security (SEC), 
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,12 +52,6 @@ def prepared(folder: Path) -> Deployment:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     return prepared(tmp_path_factory.mktemp("faults"))
-
-
-@pytest.fixture(scope="module")
-def daemon(home: Deployment) -> Iterator[Daemon]:
-    with home.daemon() as running:
-        yield running
 
 
 async def until(is_true: Callable[[], bool]) -> None:
