@@ -11,8 +11,9 @@ from jobclaw.app.core import Plugins
 from jobclaw.errors import ChannelError, ConfigError
 from jobclaw.model import Locale, ReplyTarget
 from jobclaw.settings import Settings, check_channels
-from jobclaw.settings.accounts import DEFAULT_ACCOUNT
+from jobclaw.settings.accounts import DEFAULT_ACCOUNT, Account
 from jobclaw.settings.channels import for_adapter
+from jobclaw.settings.fields import Section
 from jobclaw.spi.channel import ChannelAdapter, ChannelHealth, Sink
 from jobclaw.spi.hooks import ChannelPlugin
 from jobclaw.spi.http import HttpChannel
@@ -152,7 +153,8 @@ def open_channels(
     Blocks while SDKs are imported, so off the loop. `locale` is that of whoever reads errors.
 
     Raises:
-        ConfigError: a channel has no plugin, or an adapter refuses its settings.
+        ConfigError: a channel has no plugin, its adapter refuses its settings, or a setting has
+            no effect yet.
     """
     check_channels(settings, plugins.channels)
     common: dict[str, object] = {
@@ -169,6 +171,7 @@ def open_channels(
             continue
         plugin = plugins.channels[name]
         for account, section in accounts.items():
+            _refuse_later(name, section)
             given = {**for_adapter(section), **common}
             try:
                 adapters[name, account] = _made(plugin, account, given, locale)
@@ -179,6 +182,15 @@ def open_channels(
                 unmade[name, account] = _down(error, now())
     disabled = tuple(name for name in plugins.channels if name not in enabled)
     return Channels(adapters, unmade, disabled, now)
+
+
+def _refuse_later(channel: str, section: Section) -> None:
+    """Refuse what the router does not obey yet: a limit that limits nothing misleads."""
+    if not isinstance(section, Account):
+        return
+    for key in ("agents", "default_agent"):
+        if getattr(section, key):
+            raise ConfigError("config.channel-later", channel=channel, key=key)
 
 
 def _made(

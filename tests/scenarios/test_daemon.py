@@ -298,6 +298,8 @@ def test_a_taken_port_is_a_sentence_with_the_next_command(
     ("config", "named"),
     [
         ("channels: {web: {access: pairing}}", "access"),
+        ("channels: {web: {agents: [chat]}}", "channels.web.agents"),
+        ("channels: {web: {default_agent: chat}}", "channels.web.default_agent"),
         ("channels: {carrier-pigeon: {enabled: true}}", "carrier-pigeon"),
         ("web: {host: 0.0.0.0}", "--allow-remote"),
         ("web: {operator_token: short}", "operator_token"),
